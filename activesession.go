@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/internal/loop"
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/permission"
@@ -26,15 +27,15 @@ type activeSession struct {
 	budget   *loop.Purse
 
 	mu      sync.Mutex
-	limited map[string]*Agent
-	acting  *Agent // who takes the step that is under way
+	limited map[string]*agent.Spec
+	acting  *agent.Spec // who takes the step that is under way
 }
 
 // activeSessions are those that are worked on now.
 type activeSessions struct {
 	mu   sync.Mutex
 	open map[string]*activeSession
-	last *Agent // who acted last, where that one is locked
+	last *agent.Spec // who acted last, where that one is locked
 }
 
 func (s *activeSessions) session(session string) *activeSession {
@@ -45,7 +46,7 @@ func (s *activeSessions) session(session string) *activeSession {
 
 // locked is an agent that may change nothing and works now, or was the last to;
 // nil for none.
-func (s *activeSessions) locked() *Agent {
+func (s *activeSessions) locked() *agent.Spec {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, st := range s.open {
@@ -56,14 +57,14 @@ func (s *activeSessions) locked() *Agent {
 	return s.last
 }
 
-func (st *activeSession) current() *Agent {
+func (st *activeSession) current() *agent.Spec {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	return st.acting
 }
 
 // setActing notes who takes the next step of a session.
-func (s *activeSessions) setActing(session string, a *Agent) {
+func (s *activeSessions) setActing(session string, a *agent.Spec) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last = nil
@@ -95,7 +96,7 @@ func (s *activeSessions) add(st *activeSession) (close func()) {
 }
 
 // limitAgent is an agent as it may act here.
-func (st *activeSession) limitAgent(a *Agent) *Agent {
+func (st *activeSession) limitAgent(a *agent.Spec) *agent.Spec {
 	if st == nil || a == nil {
 		return a
 	}
@@ -109,7 +110,7 @@ func (st *activeSession) limitAgent(a *Agent) *Agent {
 	l.Policy.Ceilings = slices.Concat(a.Policy.Ceilings, st.ceilings)
 	l.ReadOnly, l.Locked = a.ReadOnly || st.readOnly, a.Locked || st.locked
 	if st.limited == nil {
-		st.limited = map[string]*Agent{}
+		st.limited = map[string]*agent.Spec{}
 	}
 	st.limited[a.Name] = &l
 	return &l
@@ -117,7 +118,7 @@ func (st *activeSession) limitAgent(a *Agent) *Agent {
 
 // child is a station for a session that caller starts from this one, which is
 // nil where calls are made that no prompt stands behind.
-func (st *activeSession) child(caller *Agent, row store.Session, purse *loop.Purse) *activeSession {
+func (st *activeSession) child(caller *agent.Spec, row store.Session, purse *loop.Purse) *activeSession {
 	child := &activeSession{session: row.ID, rules: row.Rules, budget: purse, depth: 1}
 	if st != nil {
 		child.depth = st.depth + 1
@@ -127,7 +128,7 @@ func (st *activeSession) child(caller *Agent, row store.Session, purse *loop.Pur
 }
 
 // restrict takes on what an agent above is denied.
-func (st *activeSession) restrict(caller *Agent) {
+func (st *activeSession) restrict(caller *agent.Spec) {
 	st.ceilings = append(st.ceilings, caller.Policy.Rules.Denials())
 	st.ceilings = append(st.ceilings, caller.Policy.Ceilings...)
 	st.readOnly = st.readOnly || caller.ReadOnly || caller.Locked
@@ -137,7 +138,7 @@ func (st *activeSession) restrict(caller *Agent) {
 // activeSession is the station of a session that a person goes on with: all that
 // its forebears were denied is denied there, as far as they are known.
 func (r *Runtime) activeSession(ctx context.Context, s *store.Store, row store.Session) (*activeSession, error) {
-	st := &activeSession{session: row.ID, rules: row.Rules, budget: loop.NewPurse(nil, r.opt.Loop.Session.turnLimit())}
+	st := &activeSession{session: row.ID, rules: row.Rules, budget: loop.NewPurse(nil, limitOf(r.opt.Loop.Session))}
 	for up := row; up.Parent != "" && st.depth < maxDepth; st.depth++ {
 		parent, err := s.Session(ctx, up.Parent)
 		if errors.Is(err, record.ErrNotFound) {
@@ -161,8 +162,8 @@ func (r *Runtime) activeSession(ctx context.Context, s *store.Store, row store.S
 
 // unknownParent stands for an agent that is no more: what it was denied is not
 // known, and so everything is.
-func unknownParent() *Agent {
-	return &Agent{Policy: permission.Policy{Rules: originRules("an agent that is no more", "*", "*", "deny")}}
+func unknownParent() *agent.Spec {
+	return &agent.Spec{Policy: permission.Policy{Rules: denied("an agent that is no more", "*")}}
 }
 
 // maxDepth bounds how far up forebears are looked for.
@@ -182,19 +183,28 @@ func (r *Runtime) chargeBudget(c *callState) error {
 }
 
 // agentIn is the agent of that name as it may act in a session.
-func (r *Runtime) agentIn(session, name string) *Agent {
+func (r *Runtime) agentIn(session, name string) *agent.Spec {
 	return r.active.session(session).limitAgent(r.agent(name))
 }
 
 // agentOf is the agent that makes a call, as it may act there.
-func (r *Runtime) agentOf(c *tool.Call) *Agent {
+func (r *Runtime) agentOf(c *tool.Call) *agent.Spec {
 	if h, ok := c.Host.(*host); ok {
 		return h.agent
 	}
 	return r.agentIn(c.Session, c.Agent)
 }
 
-// turnLimit is a budget as the loop takes it.
-func (b Budget) turnLimit() loop.Limit {
+// limitOf is a budget as the loop takes it.
+func limitOf(b agent.Budget) loop.Limit {
 	return loop.Limit{Time: b.Time, Idle: b.Idle, Tokens: b.Tokens, Cost: b.Cost, Steps: b.Steps, Calls: b.Calls}
+}
+
+// denied are rules of one origin that deny permissions whole.
+func denied(origin string, permissions ...string) permission.Ruleset {
+	var rs permission.Ruleset
+	for _, p := range permissions {
+		rs = append(rs, permission.Rule{Permission: p, Pattern: "*", Action: permission.Deny, From: permission.Source{File: origin}})
+	}
+	return rs
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/modeltest"
 	"github.com/helve-dev/helve/message"
@@ -36,7 +37,7 @@ type workshop struct {
 	dir    string
 }
 
-func newWorkshop(t *testing.T, protocol string, loop helve.Loop) workshop {
+func newWorkshop(t *testing.T, protocol string, loop agent.Loop) workshop {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -56,7 +57,7 @@ func newWorkshop(t *testing.T, protocol string, loop helve.Loop) workshop {
 	w := workshop{server: modeltest.Start(t), dir: dir}
 	w.rt = open(t, helve.Options{
 		Dir: dir, Worktree: dir, Models: scripted(t, protocol, w.server), Loop: loop, Shell: helve.Shell{Helper: self},
-		Agents: helve.Agents(helve.AgentOptions{Worktree: dir, User: rules}),
+		Agents: agent.Specs(agent.SpecOptions{Worktree: dir, User: rules}),
 	})
 	return w
 }
@@ -82,9 +83,9 @@ func (w workshop) log(t *testing.T) string {
 	return strings.Join(words, " ")
 }
 
-func (w workshop) prompt(t *testing.T, p helve.Prompt) *helve.Turn {
+func (w workshop) prompt(t *testing.T, p agent.Prompt) *agent.Turn {
 	t.Helper()
-	turn, err := w.rt.Prompt(t.Context(), p)
+	turn, err := w.rt.Turns().Prompt(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,33 +144,33 @@ func TestProviderFaults(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		fault    modeltest.Fault
-		end      helve.TurnEnd
+		end      agent.End
 		kind     string // of the error
 		requests int
 		kept     string
 	}{
-		{"rate limit", modeltest.Fault{Status: 429, RetryAfter: "20ms"}, helve.TurnDone, "", 2, again("rate-limit")},
-		{"rate limit in seconds", modeltest.Fault{Status: 429, RetryAfter: "1"}, helve.TurnDone, "", 2, again("rate-limit")},
-		{"overloaded twice", modeltest.Fault{Status: 529, RetryAfter: "20ms", Times: 2}, helve.TurnDone, "", 3, again("overloaded", "overloaded")},
-		{"overloaded for ever", modeltest.Fault{Status: 529, RetryAfter: "1ms", Times: 99}, helve.TurnFailed, "overloaded", 8,
+		{"rate limit", modeltest.Fault{Status: 429, RetryAfter: "20ms"}, agent.EndDone, "", 2, again("rate-limit")},
+		{"rate limit in seconds", modeltest.Fault{Status: 429, RetryAfter: "1"}, agent.EndDone, "", 2, again("rate-limit")},
+		{"overloaded twice", modeltest.Fault{Status: 529, RetryAfter: "20ms", Times: 2}, agent.EndDone, "", 3, again("overloaded", "overloaded")},
+		{"overloaded for ever", modeltest.Fault{Status: 529, RetryAfter: "1ms", Times: 99}, agent.EndFailed, "overloaded", 8,
 			user + "assistant" + strings.Repeat(" retry:overloaded", 7) + " failed:overloaded\n"},
-		{"server error", modeltest.Fault{Status: 500, RetryAfter: "20ms"}, helve.TurnDone, "", 2, again("overloaded")},
-		{"cut before it begins", modeltest.Fault{DropAfter: -1}, helve.TurnDone, "", 2, again("network")},
-		{"cut in the midst", modeltest.Fault{DropAfter: 4}, helve.TurnDone, "", 2, again("broken")},
-		{"error in the midst", modeltest.Fault{MidError: "too busy"}, helve.TurnDone, "", 2, again("overloaded")},
-		{"garbage", modeltest.Fault{Garbage: true}, helve.TurnDone, "", 2, again("broken")},
-		{"wrong key", modeltest.Fault{Status: 401}, helve.TurnFailed, "auth", 1, user + "assistant failed:auth\n"},
-		{"wrong request", modeltest.Fault{Status: 400}, helve.TurnFailed, "invalid", 1, user + "assistant failed:invalid\n"},
+		{"server error", modeltest.Fault{Status: 500, RetryAfter: "20ms"}, agent.EndDone, "", 2, again("overloaded")},
+		{"cut before it begins", modeltest.Fault{DropAfter: -1}, agent.EndDone, "", 2, again("network")},
+		{"cut in the midst", modeltest.Fault{DropAfter: 4}, agent.EndDone, "", 2, again("broken")},
+		{"error in the midst", modeltest.Fault{MidError: "too busy"}, agent.EndDone, "", 2, again("overloaded")},
+		{"garbage", modeltest.Fault{Garbage: true}, agent.EndDone, "", 2, again("broken")},
+		{"wrong key", modeltest.Fault{Status: 401}, agent.EndFailed, "auth", 1, user + "assistant failed:auth\n"},
+		{"wrong request", modeltest.Fault{Status: 400}, agent.EndFailed, "invalid", 1, user + "assistant failed:invalid\n"},
 		{"used up", modeltest.Fault{Status: 429, Body: `{"error":{"message":"You have none left","type":"insufficient_quota","code":"insufficient_quota"}}`},
-			helve.TurnFailed, "quota", 1, user + "assistant failed:quota\n"},
-		{"not the provider", modeltest.Fault{Status: 502, Body: "<html><h1>Bad Gateway</h1></html>", RetryAfter: "20ms"}, helve.TurnDone, "", 2, again("overloaded")},
-		{"refusal", modeltest.Fault{Refuse: true}, helve.TurnRefused, "", 1, user + "assistant \"hello\" content-filter\n"},
+			agent.EndFailed, "quota", 1, user + "assistant failed:quota\n"},
+		{"not the provider", modeltest.Fault{Status: 502, Body: "<html><h1>Bad Gateway</h1></html>", RetryAfter: "20ms"}, agent.EndDone, "", 2, again("overloaded")},
+		{"refusal", modeltest.Fault{Refuse: true}, agent.EndRefused, "", 1, user + "assistant \"hello\" content-filter\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			bothProtocols(t, func(t *testing.T, protocol string) {
-				w := newWorkshop(t, protocol, helve.Loop{})
+				w := newWorkshop(t, protocol, agent.Loop{})
 				w.server.Script("go", modeltest.Reply{Text: "hello", Chunk: 1, Fault: &c.fault})
-				turn := w.prompt(t, helve.Prompt{Text: "go"})
+				turn := w.prompt(t, agent.Prompt{Text: "go"})
 				if turn.End != c.end || (turn.Error != nil) != (c.kind != "") || turn.Error != nil && turn.Error.Data.Kind != c.kind {
 					t.Errorf("it ended as %s %s", turn.End, inJSON(turn.Error))
 				}
@@ -181,7 +182,7 @@ func TestProviderFaults(t *testing.T) {
 				}
 				// Whatever came of it, the conversation can be gone on with.
 				w.server.Func(func(modeltest.Request) modeltest.Reply { return modeltest.Reply{Text: "fine"} })
-				if next := w.prompt(t, helve.Prompt{Text: "and now", Session: turn.Session}); next.End != helve.TurnDone || next.Text != "fine" {
+				if next := w.prompt(t, agent.Prompt{Text: "and now", Session: turn.Session}); next.End != agent.EndDone || next.Text != "fine" {
 					t.Errorf("the next turn ended as %s %q %s", next.End, next.Text, inJSON(next.Error))
 				}
 			})
@@ -200,18 +201,18 @@ func TestNoCallOfBrokenAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bothProtocols(t, func(t *testing.T, protocol string) {
-				w := newWorkshop(t, protocol, helve.Loop{})
+				w := newWorkshop(t, protocol, agent.Loop{})
 				said := modeltest.Reply{Text: "so", Chunk: 30, Calls: []modeltest.Call{w.add("one"), w.add("two")}, Fault: &fault}
 				want := "one two"
 				if name == "length" {
 					said.Calls[1].Args, said.Stop, said.Fault, want = said.Calls[1].Args[:20], "length", nil, "one"
 				}
 				w.server.Script("go", said, modeltest.Reply{Text: "end"})
-				turn := w.prompt(t, helve.Prompt{Text: "go"})
+				turn := w.prompt(t, agent.Prompt{Text: "go"})
 				if got := w.log(t); got != want {
 					t.Errorf("done was %q, and should be %q:\n%s", got, want, w.kept(t, turn.Session))
 				}
-				if turn.End != helve.TurnDone || turn.Text != "end" {
+				if turn.End != agent.EndDone || turn.Text != "end" {
 					t.Errorf("it ended as %s %q %s", turn.End, turn.Text, inJSON(turn.Error))
 				}
 			})
@@ -223,10 +224,10 @@ func TestNoCallOfBrokenAnswers(t *testing.T) {
 // again.
 func TestCutAfterTheEnd(t *testing.T) {
 	bothProtocols(t, func(t *testing.T, protocol string) {
-		w := newWorkshop(t, protocol, helve.Loop{})
+		w := newWorkshop(t, protocol, agent.Loop{})
 		events := map[string]int{"anthropic": 7, "openai": 5}[protocol]
 		w.server.Script("go", modeltest.Reply{Text: "hello", Fault: &modeltest.Fault{DropAfter: events - 1}})
-		if turn := w.prompt(t, helve.Prompt{Text: "go"}); turn.End != helve.TurnDone || turn.Text != "hello" {
+		if turn := w.prompt(t, agent.Prompt{Text: "go"}); turn.End != agent.EndDone || turn.Text != "hello" {
 			t.Errorf("it ended as %s", inJSON(turn))
 		}
 		if n := len(w.server.Requests()); n != 1 {
@@ -249,13 +250,13 @@ func TestFaultsOfChildren(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			bothProtocols(t, func(t *testing.T, protocol string) {
-				w := newWorkshop(t, protocol, helve.Loop{})
+				w := newWorkshop(t, protocol, agent.Loop{})
 				w.server.Script("CHILD", modeltest.Reply{Calls: []modeltest.Call{w.add("once")}}, modeltest.Reply{Text: "child done", Fault: &c.fault})
 				w.server.Script("go", modeltest.Reply{Calls: []modeltest.Call{
 					{ID: "t", Name: "task", Args: `{"description":"x","prompt":"CHILD","subagent_type":"general"}`},
 				}}, modeltest.Reply{Text: "parent done"})
-				turn := w.prompt(t, helve.Prompt{Text: "go"})
-				if turn.End != helve.TurnDone || turn.Text != "parent done" || w.log(t) != "once" {
+				turn := w.prompt(t, agent.Prompt{Text: "go"})
+				if turn.End != agent.EndDone || turn.Text != "parent done" || w.log(t) != "once" {
 					t.Errorf("it ended as %s, done was %q", inJSON(turn), w.log(t))
 				}
 				asked := w.server.Requests()
@@ -273,13 +274,13 @@ func TestPiecesAndParallelCalls(t *testing.T) {
 	for _, chunk := range []int{0, 1, 3} {
 		t.Run(fmt.Sprint(chunk), func(t *testing.T) {
 			bothProtocols(t, func(t *testing.T, protocol string) {
-				w := newWorkshop(t, protocol, helve.Loop{})
+				w := newWorkshop(t, protocol, agent.Loop{})
 				w.server.Script("go",
 					modeltest.Reply{Text: "Grüße, 世界 😀", Reasoning: "hm, 世界", Chunk: chunk, Calls: []modeltest.Call{
 						w.read("a"), {ID: "b", Name: "grep", Args: `{"pattern":"世界"}`}, w.add("c"),
 					}, Usage: modeltest.Usage{Input: 10, Output: 5, CacheRead: 3}},
 					modeltest.Reply{Text: "end", Chunk: chunk, Usage: modeltest.Usage{Input: 20, Output: 1}})
-				turn := w.prompt(t, helve.Prompt{Text: "go"})
+				turn := w.prompt(t, agent.Prompt{Text: "go"})
 				want := "user \"go\"\nassistant thought \"hm, 世界\" \"Grüße, 世界 😀\" read:completed grep:completed bash:completed tool-calls\n" +
 					"assistant \"end\" stop\n"
 				if got := w.kept(t, turn.Session); got != want {
@@ -305,15 +306,15 @@ func TestPiecesAndParallelCalls(t *testing.T) {
 // or writes no JSON does not break the conversation.
 func TestOddAnswers(t *testing.T) {
 	bothProtocols(t, func(t *testing.T, protocol string) {
-		w := newWorkshop(t, protocol, helve.Loop{})
+		w := newWorkshop(t, protocol, agent.Loop{})
 		w.server.Script("go",
 			modeltest.Reply{Calls: []modeltest.Call{w.add("same"), w.add("same")}, Stop: "stop"},
 			modeltest.Reply{Calls: []modeltest.Call{w.add("same")}},
 			modeltest.Reply{Calls: []modeltest.Call{{Name: "read", Args: "what?"}, {Name: "nothing", Args: ""}, {Name: "read", Args: "[1]"}, {Name: "", Args: "{}"}}},
 			modeltest.Reply{},
 			modeltest.Reply{Text: "back"})
-		turn := w.prompt(t, helve.Prompt{Text: "go"})
-		if turn.End != helve.TurnDone || turn.Error != nil {
+		turn := w.prompt(t, agent.Prompt{Text: "go"})
+		if turn.End != agent.EndDone || turn.Error != nil {
 			t.Errorf("it ended as %s %s", turn.End, inJSON(turn.Error))
 		}
 		if got := w.log(t); got != "same same same" {
@@ -323,8 +324,8 @@ func TestOddAnswers(t *testing.T) {
 		if told := inJSON(requests[len(requests)-1].Messages); !strings.Contains(told, "unavailable tool ''. Available tools") {
 			t.Errorf("the model was not told of the call without a name: %s", told)
 		}
-		turn = w.prompt(t, helve.Prompt{Text: "again", Session: turn.Session})
-		if turn.End != helve.TurnDone || turn.Error != nil {
+		turn = w.prompt(t, agent.Prompt{Text: "again", Session: turn.Session})
+		if turn.End != agent.EndDone || turn.Error != nil {
 			t.Errorf("the next turn ended as %s %s:\n%s", turn.End, inJSON(turn.Error), w.kept(t, turn.Session))
 		}
 	})
@@ -334,7 +335,7 @@ func TestOddAnswers(t *testing.T) {
 // stays too long fails.
 func TestOverflow(t *testing.T) {
 	bothProtocols(t, func(t *testing.T, protocol string) {
-		w := newWorkshop(t, protocol, helve.Loop{})
+		w := newWorkshop(t, protocol, agent.Loop{})
 		w.server.Func(func(r modeltest.Request) modeltest.Reply {
 			switch {
 			case len(r.Tools) == 0:
@@ -346,8 +347,8 @@ func TestOverflow(t *testing.T) {
 			}
 			return modeltest.Reply{Fault: &modeltest.Fault{Overflow: true}}
 		})
-		turn := w.prompt(t, helve.Prompt{Text: "go"})
-		if turn.End != helve.TurnDone || turn.Text != "went on" {
+		turn := w.prompt(t, agent.Prompt{Text: "go"})
+		if turn.End != agent.EndDone || turn.Text != "went on" {
 			t.Errorf("it ended as %s %q %s:\n%s", turn.End, turn.Text, inJSON(turn.Error), w.kept(t, turn.Session))
 		}
 		if got := w.kept(t, turn.Session); !strings.Contains(got, "user compaction\nassistant summary \"SUMMARY\" stop\n") {
@@ -360,8 +361,8 @@ func TestOverflow(t *testing.T) {
 			return modeltest.Reply{Fault: &modeltest.Fault{Overflow: true}}
 		})
 		asked := len(w.server.Requests())
-		turn = w.prompt(t, helve.Prompt{Text: "more", Session: turn.Session})
-		if turn.End != helve.TurnFailed || turn.Error == nil || turn.Error.Data.Kind != "overflow" {
+		turn = w.prompt(t, agent.Prompt{Text: "more", Session: turn.Session})
+		if turn.End != agent.EndFailed || turn.Error == nil || turn.Error.Data.Kind != "overflow" {
 			t.Errorf("it ended as %s %s", turn.End, inJSON(turn.Error))
 		}
 		if n := len(w.server.Requests()) - asked; n > 8 {
@@ -379,7 +380,7 @@ func TestStalledModel(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bothProtocols(t, func(t *testing.T, protocol string) {
-				w := newWorkshop(t, protocol, helve.Loop{})
+				w := newWorkshop(t, protocol, agent.Loop{})
 				ctx, cancel := context.WithCancel(t.Context())
 				defer w.cancelAtText(cancel)()
 				w.server.Func(func(r modeltest.Request) modeltest.Reply {
@@ -391,13 +392,13 @@ func TestStalledModel(t *testing.T) {
 					}
 					return said
 				})
-				turn, err := w.rt.Prompt(ctx, helve.Prompt{Text: "go"})
-				if err != nil || turn.End != helve.TurnCanceled {
+				turn, err := w.rt.Turns().Prompt(ctx, agent.Prompt{Text: "go"})
+				if err != nil || turn.End != agent.EndCanceled {
 					t.Fatalf("it ended as %s, %v", inJSON(turn), err)
 				}
 				w.server.Func(func(modeltest.Request) modeltest.Reply { return modeltest.Reply{Text: "end"} })
-				turn, err = w.rt.Resume(t.Context(), turn.Session)
-				if err != nil || turn.End != helve.TurnDone || turn.Text != "end" {
+				turn, err = w.rt.Turns().Resume(t.Context(), turn.Session)
+				if err != nil || turn.End != agent.EndDone || turn.Text != "end" {
 					t.Errorf("it went on as %s, %v", inJSON(turn), err)
 				}
 				if got := w.log(t); got != "once" {
@@ -426,9 +427,9 @@ func (w workshop) cancelAtText(cancel func()) (leave func()) {
 // A budget ends a turn whose model says nothing.
 func TestStalledModelAndBudget(t *testing.T) {
 	bothProtocols(t, func(t *testing.T, protocol string) {
-		w := newWorkshop(t, protocol, helve.Loop{Session: helve.Budget{Idle: time.Second}})
+		w := newWorkshop(t, protocol, agent.Loop{Session: agent.Budget{Idle: time.Second}})
 		w.server.Script("go", modeltest.Reply{Text: "some words", Chunk: 1, Fault: &modeltest.Fault{StallAfter: 6}})
-		if turn := w.prompt(t, helve.Prompt{Text: "go"}); turn.End != helve.TurnBudget {
+		if turn := w.prompt(t, agent.Prompt{Text: "go"}); turn.End != agent.EndBudget {
 			t.Errorf("it ended as %s", inJSON(turn))
 		}
 	})

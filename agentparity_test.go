@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/internal/modeltest"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/model"
@@ -169,12 +170,12 @@ func (k take) play(t *testing.T, protocol string, askAll bool) (got performance)
 		Dir: s.ws, Worktree: s.top, DataDir: s.data, Shell: helve.Shell{Helper: self},
 		Flags:  map[string]bool{"batch": k.Profile == "batch", "lsp": k.Profile == "experimental"},
 		Skills: &helve.Skills{Folders: []helve.SkillFolder{{Path: filepath.Join(s.top, ".opencode")}}},
-		Agents: helve.Agents(helve.AgentOptions{
+		Agents: agent.Specs(agent.SpecOptions{
 			DataDir: s.data, Worktree: s.top, User: k.rules(t, s, askAll),
-			Own: []helve.AgentConfig{{Name: "helper", Description: "Helps", Mode: "subagent", Prompt: "You help."}},
+			Own: []agent.SpecChange{{Name: "helper", Description: "Helps", Mode: "subagent", Prompt: "You help."}},
 		}),
 		Models: scripted(t, protocol, server),
-		Loop:   helve.Loop{ContinueAfterReject: k.Config.Experimental.Continue, PlanTools: k.Profile == "experimental"},
+		Loop:   agent.Loop{ContinueAfterReject: k.Config.Experimental.Continue, PlanTools: k.Profile == "experimental"},
 	})
 	u := &user{rt: rt}
 	if !askAll {
@@ -184,7 +185,7 @@ func (k take) play(t *testing.T, protocol string, askAll bool) (got performance)
 		}
 	}
 	leave := u.sit()
-	turn, err := rt.Prompt(t.Context(), helve.Prompt{Text: "PARENT now", Agent: k.Agent})
+	turn, err := rt.Turns().Prompt(t.Context(), agent.Prompt{Text: "PARENT now", Agent: k.Agent})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,11 +209,11 @@ func (k take) play(t *testing.T, protocol string, askAll bool) (got performance)
 }
 
 // scripted are the models of a test: one, served in a protocol.
-func scripted(t testing.TB, protocol string, server *modeltest.Server) helve.Models {
+func scripted(t testing.TB, protocol string, server *modeltest.Server) agent.Models {
 	t.Helper()
 	info := model.Info{Context: 200_000, Output: 8_000, Price: model.Price{Input: 1, Output: 2}}
 	m := model.Model{Provider: client(t, protocol, server.URL()), Info: info}
-	return helve.Models{
+	return agent.Models{
 		Default: message.ModelRef{Provider: protocol, Model: "scripted"},
 		Find:    func(message.ModelRef) (model.Model, error) { return m, nil },
 	}

@@ -6,11 +6,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/permission"
 )
 
-func agentNamed(t *testing.T, agents []helve.Agent, name string) helve.Agent {
+func agentNamed(t *testing.T, agents []agent.Spec, name string) agent.Spec {
 	t.Helper()
 	for _, a := range agents {
 		if a.Name == name {
@@ -18,7 +19,7 @@ func agentNamed(t *testing.T, agents []helve.Agent, name string) helve.Agent {
 		}
 	}
 	t.Fatalf("there is no agent %s", name)
-	return helve.Agent{}
+	return agent.Spec{}
 }
 
 func config(t *testing.T, text string) permission.Ruleset {
@@ -63,17 +64,17 @@ func TestAgentRules(t *testing.T) {
 		{own: `{"external_directory":"deny"}`, agent: "build", permission: "external_directory", pattern: outputs + "/*", want: "allow"},
 		{user: `{"external_directory":{"*":"deny","/data/tool-output":"deny"}}`, agent: "build", permission: "external_directory", pattern: outputs + "/*", want: "deny"},
 	} {
-		o := helve.AgentOptions{DataDir: data, Worktree: "/w"}
+		o := agent.SpecOptions{DataDir: data, Worktree: "/w"}
 		if c.user != "" {
 			o.User = config(t, c.user)
 		}
 		if c.own != "" {
-			o.Own = []helve.AgentConfig{{Name: c.agent, Rules: config(t, c.own)}}
+			o.Own = []agent.SpecChange{{Name: c.agent, Rules: config(t, c.own)}}
 		}
 		if c.pattern == "" {
 			c.pattern = "*"
 		}
-		a := agentNamed(t, helve.Agents(o), c.agent)
+		a := agentNamed(t, agent.Specs(o), c.agent)
 		if got := a.Policy.Decide(c.permission, c.pattern).Action; string(got) != c.want {
 			t.Errorf("%+v: got %s", c, got)
 		}
@@ -81,7 +82,7 @@ func TestAgentRules(t *testing.T) {
 }
 
 func TestAgentsConfigured(t *testing.T) {
-	agents := helve.Agents(helve.AgentOptions{Default: "mine", Own: []helve.AgentConfig{
+	agents := agent.Specs(agent.SpecOptions{Default: "mine", Own: []agent.SpecChange{
 		{Name: "explore", Disable: true},
 		{Name: "mine", Description: "Mine.", Rules: config(t, `{"bash":"deny"}`)},
 		{Name: "general", Mode: "primary"},
@@ -102,7 +103,7 @@ func TestAgentsConfigured(t *testing.T) {
 // TestPlanIsLocked holds plan against every way of giving it more.
 func TestPlanIsLocked(t *testing.T) {
 	all := `{"*":"allow","edit":{"*":"allow","/w/*":"allow","**":"allow","a.go":"allow"}}`
-	agents := helve.Agents(helve.AgentOptions{DataDir: "/data", Worktree: "/w", User: config(t, all), Own: []helve.AgentConfig{
+	agents := agent.Specs(agent.SpecOptions{DataDir: "/data", Worktree: "/w", User: config(t, all), Own: []agent.SpecChange{
 		{Name: "plan", Mode: "all", Rules: config(t, all), Ceilings: []permission.Ruleset{config(t, all)}},
 		{Name: "child", Rules: config(t, all)},
 	}})
@@ -132,7 +133,7 @@ func TestPlanIsLocked(t *testing.T) {
 	if got := plan.Policy.Decide("task", "general").Action; got != permission.Allow {
 		t.Errorf("plan's task to general: %s", got)
 	}
-	if own := agentNamed(t, helve.Agents(helve.AgentOptions{Own: []helve.AgentConfig{{Name: "mine", Locked: true}}}), "mine"); !own.Locked || !own.ReadOnly {
+	if own := agentNamed(t, agent.Specs(agent.SpecOptions{Own: []agent.SpecChange{{Name: "mine", Locked: true}}}), "mine"); !own.Locked || !own.ReadOnly {
 		t.Errorf("an agent that is configured to be locked: %+v", own)
 	}
 }
@@ -140,14 +141,14 @@ func TestPlanIsLocked(t *testing.T) {
 func TestAgentSettings(t *testing.T) {
 	warm, cold := 0.9, 0.1
 	at := message.ModelRef{Provider: "p", Model: "m/n"}
-	agents := helve.Agents(helve.AgentOptions{Own: []helve.AgentConfig{
+	agents := agent.Specs(agent.SpecOptions{Own: []agent.SpecChange{
 		{Name: "title", TopP: &cold},
 		{Name: "build", Prompt: "Build.", Model: at, Steps: 3, Color: "#000000", Temperature: &warm,
 			Options: map[string]any{"a": 1, "deep": map[string]any{"x": 1, "y": 1}}},
 		{Name: "build", Options: map[string]any{"b": 2, "deep": map[string]any{"y": 2}}},
 	}})
 	build := agentNamed(t, agents, "build")
-	want := helve.Agent{
+	want := agent.Spec{
 		Name: "build", Description: build.Description, Mode: "primary", Native: true, Prompt: "Build.", Model: at, Steps: 3,
 		Color: "#000000", Temperature: &warm, Options: map[string]any{"a": 1, "b": 2, "deep": map[string]any{"x": 1, "y": 2}},
 		Policy: build.Policy,
@@ -161,23 +162,23 @@ func TestAgentSettings(t *testing.T) {
 }
 
 func TestDefaultAgent(t *testing.T) {
-	off := func(names ...string) (own []helve.AgentConfig) {
+	off := func(names ...string) (own []agent.SpecChange) {
 		for _, n := range names {
-			own = append(own, helve.AgentConfig{Name: n, Disable: true})
+			own = append(own, agent.SpecChange{Name: n, Disable: true})
 		}
 		return own
 	}
 	for _, c := range []struct {
-		opt         helve.AgentOptions
+		opt         agent.SpecOptions
 		first, want string
 	}{
-		{helve.AgentOptions{}, "build", ""},
-		{helve.AgentOptions{Default: "plan"}, "plan", ""},
-		{helve.AgentOptions{Default: "explore"}, "", `default agent "explore" is a subagent`},
-		{helve.AgentOptions{Default: "compaction"}, "", `default agent "compaction" is hidden`},
-		{helve.AgentOptions{Default: "does_not_exist"}, "", `default agent "does_not_exist" not found`},
-		{helve.AgentOptions{Own: off("build")}, "plan", ""},
-		{helve.AgentOptions{Own: off("build", "plan")}, "", "no primary visible agent found"},
+		{agent.SpecOptions{}, "build", ""},
+		{agent.SpecOptions{Default: "plan"}, "plan", ""},
+		{agent.SpecOptions{Default: "explore"}, "", `default agent "explore" is a subagent`},
+		{agent.SpecOptions{Default: "compaction"}, "", `default agent "compaction" is hidden`},
+		{agent.SpecOptions{Default: "does_not_exist"}, "", `default agent "does_not_exist" not found`},
+		{agent.SpecOptions{Own: off("build")}, "plan", ""},
+		{agent.SpecOptions{Own: off("build", "plan")}, "", "no primary visible agent found"},
 	} {
 		got := ""
 		if err := c.opt.Validate(); err != nil {
@@ -186,8 +187,8 @@ func TestDefaultAgent(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%+v: got %q, want %q", c.opt, got, c.want)
 		}
-		if c.first != "" && helve.Agents(c.opt)[0].Name != c.first {
-			t.Errorf("%+v: first is %s", c.opt, helve.Agents(c.opt)[0].Name)
+		if c.first != "" && agent.Specs(c.opt)[0].Name != c.first {
+			t.Errorf("%+v: first is %s", c.opt, agent.Specs(c.opt)[0].Name)
 		}
 	}
 }

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
@@ -108,7 +108,7 @@ func (r *Runtime) registerCall(ctx context.Context, c *callState) (_ context.Con
 // A callState is a call on its way.
 type callState struct {
 	tool.Call
-	agent   *Agent // nil when there is none of that name
+	agent   *agent.Spec // nil when there is none of that name
 	arrived time.Time
 	input   []byte // the arguments as they came
 	repairs []tool.Repair
@@ -175,7 +175,7 @@ func (r *Runtime) lookup(ctx context.Context, c *callState) (tool.Tool, error) {
 	var specs []tool.Spec
 	_, err := r.waitOrAbandon(ctx, func() (*tool.Result, error) {
 		r.loadCustom(ctx)
-		specs = slices.DeleteFunc(r.registry.offered(a, c.agent.hides), c.agent.hidesTool)
+		specs = r.registry.offered(a, c.agent)
 		return nil, ctx.Err()
 	})
 	if err != nil {
@@ -226,12 +226,12 @@ func (c *callState) selectTool(e *registered) tool.Tool {
 	return e.tool
 }
 
-func (r *Runtime) available(ctx context.Context, name string, a tool.Audience, agent *Agent) (*registered, bool) {
+func (r *Runtime) available(ctx context.Context, name string, a tool.Audience, who *agent.Spec) (*registered, bool) {
 	e, ok := r.registry.newest(name)
-	if !ok || !e.spec.Catches && agent.hides(e.spec) {
+	if !ok || !e.spec.Catches && hides(who, e.spec) {
 		return nil, false
 	}
-	if e.spec.External && agent.hidesTool(e.spec) {
+	if e.spec.External && hidesTool(who, e.spec) {
 		return nil, false
 	}
 	if e.spec.Offer == nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/model"
@@ -35,12 +36,12 @@ export const Talk = async ({ directory }) => ({
 // Plugins hear of a conversation, and change what is said in it.
 func TestPluginsInConversations(t *testing.T) {
 	b := &brain{answer: inTurn(says("hello"))}
-	rt, dir := owned(t, talkative, helve.Options{Models: helve.Models{
+	rt, dir := owned(t, talkative, helve.Options{Models: agent.Models{
 		Default: message.ModelRef{Provider: "test", Model: "brain"},
 		Find:    func(message.ModelRef) (model.Model, error) { return model.Model{Provider: b}, nil },
 	}})
-	turn := prompted(t, rt, helve.Prompt{Text: "greet"})
-	if turn.End != helve.TurnDone || len(b.reqs) != 1 {
+	turn := prompted(t, rt, agent.Prompt{Text: "greet"})
+	if turn.End != agent.EndDone || len(b.reqs) != 1 {
 		t.Fatalf("turn = %+v", turn)
 	}
 	req := b.reqs[0]
@@ -66,11 +67,11 @@ func TestTitles(t *testing.T) {
 		return says("done")
 	}}
 	r := thinks(t, b, func(o *helve.Options) { o.Models.Small = message.ModelRef{Provider: "test", Model: "small"} })
-	turn := prompted(t, r, helve.Prompt{Text: "do something long and winding"})
+	turn := prompted(t, r, agent.Prompt{Text: "do something long and winding"})
 	if s, err := r.Records().Session(t.Context(), turn.Session); err != nil || s.Title != "A fine title" {
 		t.Errorf("session = %+v, %v", s, err)
 	}
-	named := prompted(t, r, helve.Prompt{Text: "x", Title: "mine"})
+	named := prompted(t, r, agent.Prompt{Text: "x", Title: "mine"})
 	if s, err := r.Records().Session(t.Context(), named.Session); err != nil || s.Title != "mine" {
 		t.Errorf("session = %+v, %v", s, err)
 	}
@@ -109,7 +110,7 @@ func TestCloseWaitsForTitles(t *testing.T) {
 		o.Models.Small = message.ModelRef{Provider: "test", Model: "small"}
 		o.Models.Find = func(message.ModelRef) (model.Model, error) { return model.Model{Provider: b}, nil }
 	})
-	prompted(t, r, helve.Prompt{Text: "do something long and winding"})
+	prompted(t, r, agent.Prompt{Text: "do something long and winding"})
 	if err := r.Close(); err != nil || !b.ended.Load() {
 		t.Errorf("closed before the title was given up: %v", err)
 	}
@@ -128,14 +129,14 @@ export default async ({ client }) => ({
 })
 `
 	b := &brain{answer: inTurn(callsTool("pause", map[string]string{"say": "x"}))}
-	rt, _ := owned(t, project, helve.Options{Unattended: true, Models: helve.Models{
+	rt, _ := owned(t, project, helve.Options{Unattended: true, Models: agent.Models{
 		Default: message.ModelRef{Provider: "test", Model: "brain"},
 		Find:    func(message.ModelRef) (model.Model, error) { return model.Model{Provider: b}, nil },
 	}})
 	register(t, rt, echo("pause", func(ctx context.Context, c *tool.Call, _ echoInput) (*tool.Result, error) {
 		return rt.Call(ctx, tool.Call{ID: "direct", Session: c.Session, Tool: "list", Input: json.RawMessage(`{}`)})
 	}))
-	if turn := prompted(t, rt, helve.Prompt{Text: "go"}); turn.End != helve.TurnDone {
+	if turn := prompted(t, rt, agent.Prompt{Text: "go"}); turn.End != agent.EndDone {
 		t.Fatalf("turn = %+v", turn)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -171,19 +172,19 @@ func until(t *testing.T, ok func() bool) {
 // What a plugin makes of one request is not the next one's beginning.
 func TestParamsAreOfOneRequest(t *testing.T) {
 	b := &brain{answer: inTurn()}
-	agents := helve.Agents(helve.AgentOptions{})
+	agents := agent.Specs(agent.SpecOptions{})
 	agents[0].Temperature, agents[0].Options = new(1.0), map[string]any{"base": "kept"}
 	rt, _ := owned(t, `
 -- .opencode/plugin/half.ts --
 export const Half = async () => ({
   "chat.params": async (input, output) => { output.temperature /= 2; delete output.options.base; output.options["n" + Math.random()] = 1 },
 })
-`, helve.Options{Agents: agents, Models: helve.Models{
+`, helve.Options{Agents: agents, Models: agent.Models{
 		Default: message.ModelRef{Provider: "test", Model: "brain"},
 		Find:    func(message.ModelRef) (model.Model, error) { return model.Model{Provider: b}, nil },
 	}})
 	for range 3 {
-		prompted(t, rt, helve.Prompt{Text: "x"})
+		prompted(t, rt, agent.Prompt{Text: "x"})
 	}
 	for i, req := range b.reqs {
 		if *req.Temperature != 0.5 || len(req.Options) != 1 || req.Options["base"] != nil {

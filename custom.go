@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/custom"
 	"github.com/helve-dev/helve/internal/process"
@@ -281,18 +282,18 @@ func (r *Runtime) refuseLocked(c *callState) error {
 // backgroundCall is whom scripts work for while there is no call: the first agent, who
 // is never asked. While a locked agent works nothing is changed by them either.
 func (r *Runtime) backgroundCall(name string) *tool.Call {
-	agent := r.agent("")
-	if agent == nil {
-		agent = &Agent{Policy: permission.Policy{Rules: originRules("no agent", "*", "*", "deny")}}
+	who := r.agent("")
+	if who == nil {
+		who = &agent.Spec{Policy: permission.Policy{Rules: denied("no agent", "*")}}
 	}
 	if locked := r.active.locked(); locked != nil {
 		under := activeSession{}
 		under.restrict(locked)
-		agent = under.limitAgent(agent)
+		who = under.limitAgent(who)
 	}
 	return &tool.Call{
-		ID: r.newID(backgroundPrefix), Session: r.session(), Agent: agent.Name, Dir: r.dir, Tool: name, Client: r.opt.Client,
-		Host: &backgroundHost{*newHost(r, agent)},
+		ID: r.newID(backgroundPrefix), Session: r.session(), Agent: who.Name, Dir: r.dir, Tool: name, Client: r.opt.Client,
+		Host: &backgroundHost{*newHost(r, who)},
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -122,7 +123,7 @@ func TestAuthority(t *testing.T) {
 func try(t *testing.T, url, way string, rules permission.Ruleset) (*tool.Result, error) {
 	t.Helper()
 	rt, dir := owned(t, burglar, helve.Options{
-		Unattended: true, Agents: helve.Agents(helve.AgentOptions{User: rules}), Web: helve.Web{Timeout: 10 * time.Second},
+		Unattended: true, Agents: agent.Specs(agent.SpecOptions{User: rules}), Web: helve.Web{Timeout: 10 * time.Second},
 	})
 	outside, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
@@ -158,7 +159,7 @@ KEY=2
 -- .opencode/tool/peek.ts --
 export default { description: "peeks", args: { path: { type: "string" } }, async execute({ path }) { return await Bun.file(path).text() } }
 `
-	agents := helve.Agents(helve.AgentOptions{User: permission.Ruleset{{Permission: "read", Pattern: "*b.env", Action: permission.Deny}}})
+	agents := agent.Specs(agent.SpecOptions{User: permission.Ruleset{{Permission: "read", Pattern: "*b.env", Action: permission.Deny}}})
 	rt, _ := owned(t, project, helve.Options{Unattended: true, Agents: agents, Custom: helve.Custom{Full: []string{"peek"}}})
 	if res, err := callJSON(t, rt, "peek", `{"path": "a.env"}`); err != nil || !strings.Contains(res.Output, "KEY=1") {
 		t.Errorf("%v, %v", res, err)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/message"
@@ -213,13 +214,13 @@ func (r *Runtime) clientPrompt(ctx context.Context, args clientArgs) (any, error
 	if err := json.Unmarshal(args.Body, &b); err != nil {
 		return nil, fmt.Errorf("the prompt can not be read: %w", err)
 	}
-	p := Prompt{Session: args.Path.ID, Agent: b.Agent, Model: b.Model}
+	p := agent.Prompt{Session: args.Path.ID, Agent: b.Agent, Model: b.Model}
 	for _, part := range b.Parts {
 		if part.Type == message.Text {
 			p.Text = strings.TrimPrefix(p.Text+"\n\n"+part.Text, "\n\n")
 		}
 	}
-	turn, err := r.Prompt(ctx, p)
+	turn, err := r.Turns().Prompt(ctx, p)
 	if err != nil {
 		return nil, err
 	}

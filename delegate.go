@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/builtin"
 	"github.com/helve-dev/helve/internal/loop"
@@ -97,7 +98,7 @@ func (d subagents) Delegate(ctx context.Context, c *tool.Call, errand builtin.Er
 
 // A childSession is what a child session is made for.
 type childSession struct {
-	agent *Agent
+	agent *agent.Spec
 	ref   message.ModelRef
 	task  builtin.Errand
 }
@@ -117,7 +118,7 @@ func (d subagents) tooDeep(above *activeSession) error {
 
 // budget is what a child may spend: out of the purse of its caller.
 func (d subagents) budget(above *activeSession) *loop.Purse {
-	limit := d.r.opt.Loop.Child.turnLimit()
+	limit := limitOf(d.r.opt.Loop.Child)
 	limit.Time = cmp.Or(limit.Time, childTime)
 	var parent *loop.Purse
 	if above != nil {
@@ -127,7 +128,7 @@ func (d subagents) budget(above *activeSession) *loop.Purse {
 }
 
 // model is what a child works with: its agent's own, or that of its caller.
-func (d subagents) model(ctx context.Context, s *store.Store, c *tool.Call, a *Agent) (message.ModelRef, error) {
+func (d subagents) model(ctx context.Context, s *store.Store, c *tool.Call, a *agent.Spec) (message.ModelRef, error) {
 	caller := message.ModelRef{Provider: c.Provider, Model: c.Model}
 	if row, err := s.Session(ctx, c.Session); err == nil && caller == (message.ModelRef{}) {
 		caller = row.Model
@@ -160,17 +161,13 @@ func (d subagents) session(ctx context.Context, s *store.Store, c *tool.Call, ch
 }
 
 // childRules are what no child may, unless its agent was made for it.
-func (d subagents) childRules(a *Agent) permission.Ruleset {
+func (d subagents) childRules(a *agent.Spec) permission.Ruleset {
 	names := []string{"todowrite", "todoread"}
 	own := func(r permission.Rule) bool { return r.Permission == "task" }
 	if !slices.ContainsFunc(a.Policy.Rules, own) {
 		names = append(names, "task")
 	}
-	var triples []string
-	for _, name := range append(names, d.r.opt.Loop.PrimaryTools...) {
-		triples = append(triples, name, "*", "deny")
-	}
-	return originRules("subagent", triples...)
+	return denied("subagent", append(names, d.r.opt.Loop.PrimaryTools...)...)
 }
 
 // runWorker lets the child work, and tells its caller how it gets on.

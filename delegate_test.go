@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/model"
@@ -78,10 +79,10 @@ func TestChildNeverWider(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		nodes := drawTree(rt)
 		byName := map[string]*node{}
-		var agents []helve.Agent
+		var agents []agent.Spec
 		for _, n := range nodes {
 			byName[n.name] = n
-			agents = append(agents, helve.Agent{Name: n.name, Mode: "all", Policy: n.policy})
+			agents = append(agents, agent.Spec{Name: n.name, Mode: "all", Policy: n.policy})
 		}
 		b := &brain{answer: func(req model.Request) []model.Event {
 			if turnsOf(req) > 0 {
@@ -103,8 +104,8 @@ func TestChildNeverWider(t *testing.T) {
 		}
 		defer os.RemoveAll(dir)
 		r, err := helve.Open(helve.Options{
-			Dir: dir, Worktree: dir, Agents: agents, Unattended: true, Loop: helve.Loop{Depth: 6},
-			Models: helve.Models{Default: message.ModelRef{Provider: "t", Model: "m"},
+			Dir: dir, Worktree: dir, Agents: agents, Unattended: true, Loop: agent.Loop{Depth: 6},
+			Models: agent.Models{Default: message.ModelRef{Provider: "t", Model: "m"},
 				Find: func(message.ModelRef) (model.Model, error) { return model.Model{Provider: b}, nil }},
 		})
 		if err != nil {
@@ -146,7 +147,7 @@ func TestChildNeverWider(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		if _, err := r.Prompt(context.Background(), helve.Prompt{Text: "n0", Agent: "n0"}); err != nil {
+		if _, err := r.Turns().Prompt(context.Background(), agent.Prompt{Text: "n0", Agent: "n0"}); err != nil {
 			rt.Fatal(err)
 		}
 		if len(wider) > 0 {
@@ -166,7 +167,7 @@ func TestChildNeverWider(t *testing.T) {
 }
 
 func TestTaskDepth(t *testing.T) {
-	agents := []helve.Agent{{Name: "deep", Mode: "all", Policy: permission.Policy{Rules: permission.Ruleset{
+	agents := []agent.Spec{{Name: "deep", Mode: "all", Policy: permission.Policy{Rules: permission.Ruleset{
 		{Permission: "*", Pattern: "*", Action: permission.Allow}, {Permission: "task", Pattern: "*", Action: permission.Allow}}}}}
 	for limit, want := range map[int]int{0: 1, 1: 1, 3: 3, -1: 0} {
 		b := &brain{answer: func(req model.Request) []model.Event {
@@ -176,7 +177,7 @@ func TestTaskDepth(t *testing.T) {
 			return callsTool("task", map[string]string{"description": "d", "prompt": "deeper", "subagent_type": "deep"})
 		}}
 		r := thinks(t, b, func(o *helve.Options) { o.Agents, o.Loop.Depth = agents, limit })
-		prompted(t, r, helve.Prompt{Text: "go"})
+		prompted(t, r, agent.Prompt{Text: "go"})
 		sessions, err := r.Records().Sessions(t.Context(), 0)
 		if err != nil || len(sessions) != want+1 {
 			t.Errorf("limit %d: %d sessions, %v", limit, len(sessions), err)
@@ -204,7 +205,7 @@ func TestTaskResumes(t *testing.T) {
 		return says("done")
 	}
 	r := thinks(t, b, nil)
-	turn := prompted(t, r, helve.Prompt{Text: "go"})
+	turn := prompted(t, r, agent.Prompt{Text: "go"})
 	msgs, err := r.Records().Messages(t.Context(), turn.Session)
 	if err != nil || len(msgs) != 5 {
 		t.Fatalf("%d messages, %v", len(msgs), err)
@@ -265,7 +266,7 @@ func TestPlanLocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	everything := permission.Ruleset{{Permission: "*", Pattern: "*", Action: permission.Allow}, {Permission: "edit", Pattern: "*", Action: permission.Allow}}
-	plan := helve.AgentConfig{Name: "plan", Rules: everything}
+	plan := agent.SpecChange{Name: "plan", Rules: everything}
 	attempts := planAttempts(dir)
 	b := &brain{answer: func(req model.Request) []model.Event {
 		if strings.HasPrefix(req.Messages[0].Parts[0].Text, "child") && turnsOf(req) > 0 {
@@ -286,13 +287,13 @@ func TestPlanLocks(t *testing.T) {
 	}}
 	r := thinks(t, b, func(o *helve.Options) {
 		o.Dir, o.Worktree = dir, dir
-		o.Agents = helve.Agents(helve.AgentOptions{Worktree: dir, DataDir: o.DataDir, User: everything, Own: []helve.AgentConfig{plan}})
+		o.Agents = agent.Specs(agent.SpecOptions{Worktree: dir, DataDir: o.DataDir, User: everything, Own: []agent.SpecChange{plan}})
 		o.Flags = map[string]bool{"batch": true}
 	})
 	answering(t, r, permission.Reply{Verdict: permission.ReplyOnce})
 	before := treeOf(t, dir)
-	turn := prompted(t, r, helve.Prompt{Text: "plan it", Agent: "plan"})
-	if turn.End != helve.TurnDone {
+	turn := prompted(t, r, agent.Prompt{Text: "plan it", Agent: "plan"})
+	if turn.End != agent.EndDone {
 		t.Errorf("turn = %+v", turn)
 	}
 	if after := treeOf(t, dir); after != before {
@@ -344,7 +345,7 @@ func planAttempts(dir string) (out []toolCall) {
 // What an agent of a session was denied stays denied when the agent is no more.
 func TestForebearGone(t *testing.T) {
 	data := t.TempDir()
-	careful := helve.AgentConfig{Name: "careful", Mode: "all", Rules: permission.Ruleset{{Permission: "edit", Pattern: "*", Action: permission.Deny}}}
+	careful := agent.SpecChange{Name: "careful", Mode: "all", Rules: permission.Ruleset{{Permission: "edit", Pattern: "*", Action: permission.Deny}}}
 	b := &brain{answer: func(req model.Request) []model.Event {
 		first := req.Messages[0].Parts[0].Text
 		last := req.Messages[len(req.Messages)-1].Parts[0]
@@ -357,14 +358,14 @@ func TestForebearGone(t *testing.T) {
 		return callsTool("task", map[string]string{"description": "d", "prompt": "child", "subagent_type": "general"})
 	}}
 	dir := t.TempDir()
-	open := func(own ...helve.AgentConfig) *helve.Runtime {
+	open := func(own ...agent.SpecChange) *helve.Runtime {
 		return thinks(t, b, func(o *helve.Options) {
 			o.Dir, o.Worktree, o.DataDir = dir, dir, data
-			o.Agents = helve.Agents(helve.AgentOptions{Own: own, Worktree: dir, DataDir: data})
+			o.Agents = agent.Specs(agent.SpecOptions{Own: own, Worktree: dir, DataDir: data})
 		})
 	}
 	first := open(careful)
-	turn := prompted(t, first, helve.Prompt{Text: "go", Agent: "careful"})
+	turn := prompted(t, first, agent.Prompt{Text: "go", Agent: "careful"})
 	sessions, err := first.Records().Sessions(t.Context(), 0)
 	if err != nil || len(sessions) != 2 {
 		t.Fatalf("%d sessions, %v", len(sessions), err)
@@ -377,10 +378,10 @@ func TestForebearGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	second := open()
-	if _, err := second.Prompt(t.Context(), helve.Prompt{Session: turn.Session, Text: "again"}); err == nil || !strings.Contains(err.Error(), "is no more") {
+	if _, err := second.Turns().Prompt(t.Context(), agent.Prompt{Session: turn.Session, Text: "again"}); err == nil || !strings.Contains(err.Error(), "is no more") {
 		t.Errorf("the session goes on as somebody else: %v", err)
 	}
-	prompted(t, second, helve.Prompt{Session: child, Text: "again"})
+	prompted(t, second, agent.Prompt{Session: child, Text: "again"})
 	if _, err := os.Stat(filepath.Join(dir, "made.txt")); err == nil {
 		t.Error("the child may what its caller might not")
 	}
@@ -404,7 +405,7 @@ func TestResumesAsPlan(t *testing.T) {
 		return callsTool("write", map[string]string{"filePath": "made.txt", "content": "x"})
 	}
 	r := thinks(t, b, nil)
-	turn := prompted(t, r, helve.Prompt{Text: "hello"})
+	turn := prompted(t, r, agent.Prompt{Text: "hello"})
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		for e := range r.Events(ctx, 0) {
@@ -413,12 +414,12 @@ func TestResumesAsPlan(t *testing.T) {
 			}
 		}
 	}()
-	if got, err := r.Prompt(ctx, helve.Prompt{Session: turn.Session, Agent: "plan", Text: "think"}); err != nil || got.End != helve.TurnCanceled {
+	if got, err := r.Turns().Prompt(ctx, agent.Prompt{Session: turn.Session, Agent: "plan", Text: "think"}); err != nil || got.End != agent.EndCanceled {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	stuck.Store(false)
-	got, err := r.Resume(t.Context(), turn.Session)
-	if err != nil || got.End != helve.TurnDone {
+	got, err := r.Turns().Resume(t.Context(), turn.Session)
+	if err != nil || got.End != agent.EndDone {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	if _, err := os.Stat(filepath.Join(dirOf(t, r), "made.txt")); err == nil {

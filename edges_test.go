@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
@@ -228,7 +229,7 @@ func TestCloseCancelsAndRecords(t *testing.T) {
 
 func TestSessionApprovalsOutliveTheProcess(t *testing.T) {
 	dir, data := t.TempDir(), t.TempDir()
-	agents := helve.Agents(helve.AgentOptions{DataDir: data, User: config(t, `{"todoread":"ask"}`)})
+	agents := agent.Specs(agent.SpecOptions{DataDir: data, User: config(t, `{"todoread":"ask"}`)})
 	call := tool.Call{Tool: "todoread", Session: "s"}
 	first, err := helve.Open(helve.Options{Dir: dir, DataDir: data, Agents: agents})
 	if err != nil {
@@ -279,7 +280,7 @@ func TestChangedToolIsAskedAboutAgain(t *testing.T) {
 				return &tool.Result{}, err
 			})
 	}
-	agents := helve.Agents(helve.AgentOptions{DataDir: data, User: config(t, `{"fs_read":"ask"}`)})
+	agents := agent.Specs(agent.SpecOptions{DataDir: data, User: config(t, `{"fs_read":"ask"}`)})
 	rt := open(t, helve.Options{DataDir: data, Agents: agents})
 	remove := register(t, rt, shaped("as approved"))
 	go func() {
@@ -357,7 +358,7 @@ func TestProjectIsNotTakenOnTrust(t *testing.T) {
 		}
 	}
 	write(filepath.Join(guest, ".git"), "gitdir: "+admin+"\n")
-	agents := helve.Agents(helve.AgentOptions{DataDir: data, User: config(t, `{"todoread":"ask"}`)})
+	agents := agent.Specs(agent.SpecOptions{DataDir: data, User: config(t, `{"todoread":"ask"}`)})
 	at := func(dir string) *helve.Runtime {
 		return open(t, helve.Options{Dir: dir, DataDir: data, Agents: agents})
 	}

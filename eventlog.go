@@ -38,7 +38,7 @@ type eventLog struct {
 
 // A keptEvent is an event with about how many bytes it takes.
 type keptEvent struct {
-	Event
+	event.Event
 	size int
 }
 
@@ -70,7 +70,7 @@ func (f *eventLog) append(p event.Payload, tap func(event.Payload)) {
 		tap(p)
 	}
 	f.seq++
-	f.events = append(f.events, keptEvent{Event{Seq: f.seq, Time: f.now().UTC(), Type: p.Type(), Properties: p}, size})
+	f.events = append(f.events, keptEvent{event.Event{Seq: f.seq, Time: f.now().UTC(), Type: p.Type(), Properties: p}, size})
 	f.bytes += size
 	drop := 0
 	for n := len(f.events); n-drop > 1 && (n-drop > feedEvents || f.bytes > feedBytes); drop++ {
@@ -84,7 +84,7 @@ func (f *eventLog) append(p event.Payload, tap func(event.Payload)) {
 
 // eventsAfter returns the kept events past seq, how many before them are gone, and
 // a channel that closes when there are more. It is closed for good at the end.
-func (f *eventLog) eventsAfter(seq uint64) (events []Event, missed uint64, more <-chan struct{}, end bool) {
+func (f *eventLog) eventsAfter(seq uint64) (events []event.Event, missed uint64, more <-chan struct{}, end bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	first := f.seq - uint64(len(f.events)) + 1
@@ -146,22 +146,36 @@ func (f *eventLog) flush() {
 	}
 }
 
+// subscribe begins to wait for a subscriber that is done with the events up to
+// seq, or with all where that is [event.Now]. It returns that number.
+func (f *eventLog) subscribe(s *subscriber, seq uint64) uint64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if s.seq = seq; seq == event.Now {
+		s.seq = f.seq
+	}
+	f.subscribers[s] = true
+	return s.seq
+}
+
 // each yields the events past since until ctx or the feed ends.
-func (f *eventLog) each(ctx context.Context, since uint64) iter.Seq[Event] {
-	return func(yield func(Event) bool) {
+func (f *eventLog) each(ctx context.Context, since uint64) iter.Seq[event.Event] {
+	s := &subscriber{}
+	if since == event.Now {
+		since = f.subscribe(s, since) // from here on, also if it is iterated later
+		context.AfterFunc(ctx, func() { f.acknowledge(s, 0, true) })
+	}
+	return func(yield func(event.Event) bool) {
 		if f.newest() < since { // numbered by a runtime that is gone
 			since = 0
 		}
-		s := &subscriber{seq: since}
-		f.mu.Lock()
-		f.subscribers[s] = true
-		f.mu.Unlock()
+		f.subscribe(s, since)
 		defer func() { f.acknowledge(s, since, true) }()
 		for {
 			events, missed, more, end := f.eventsAfter(since)
 			if missed > 0 {
 				since += missed
-				if !yield(Event{Seq: since, Time: f.now().UTC(), Type: event.Missed{}.Type(), Properties: event.Missed{Count: missed}}) {
+				if !yield(event.Event{Seq: since, Time: f.now().UTC(), Type: event.Missed{}.Type(), Properties: event.Missed{Count: missed}}) {
 					return
 				}
 			}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/model"
@@ -51,7 +52,7 @@ func ExampleRequests_Reply() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	rt, err := helve.Open(helve.Options{Agents: helve.Agents(helve.AgentOptions{User: ask})})
+	rt, err := helve.Open(helve.Options{Agents: agent.Specs(agent.SpecOptions{User: ask})})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -120,8 +121,8 @@ func (parrot) Stream(_ context.Context, req model.Request) iter.Seq2[model.Event
 
 // Let an agent work on a prompt. Any [model.Provider] will do; the packages
 // model/anthropic and model/openai reach those of others.
-func ExampleRuntime_Prompt() {
-	rt, err := helve.Open(helve.Options{Models: helve.Models{
+func ExampleRuntime_Turns() {
+	rt, err := helve.Open(helve.Options{Models: agent.Models{
 		Default: message.ModelRef{Provider: "mine", Model: "parrot"},
 		Find:    func(message.ModelRef) (model.Model, error) { return model.Model{Provider: parrot{}}, nil },
 	}})
@@ -139,7 +140,7 @@ func ExampleRuntime_Prompt() {
 	if _, err := rt.Register(greet); err != nil {
 		log.Fatal(err)
 	}
-	turn, err := rt.Prompt(context.Background(), helve.Prompt{Text: "Greet Ada."})
+	turn, err := rt.Turns().Prompt(context.Background(), agent.Prompt{Text: "Greet Ada."})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
@@ -156,7 +157,7 @@ func TestChangedArgumentsAreAskedAbout(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "plain.txt"), []byte("plain"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	agents := helve.Agents(helve.AgentOptions{User: permission.Ruleset{{Permission: "read", Pattern: "*secret.txt", Action: permission.Deny}}})
+	agents := agent.Specs(agent.SpecOptions{User: permission.Ruleset{{Permission: "read", Pattern: "*secret.txt", Action: permission.Deny}}})
 	rt := open(t, helve.Options{Dir: dir, Agents: agents, Unattended: true, Hooks: []helve.Hook{{Before: func(_ context.Context, c *tool.Call) (*tool.Result, error) {
 		c.Input = json.RawMessage(`{"filePath": "secret.txt"}`)
 		return nil, nil

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
@@ -15,14 +16,14 @@ import (
 // A host is the runtime as one running call sees it.
 type host struct {
 	r           *Runtime
-	agent       *Agent
+	agent       *agent.Spec
 	policy      permission.Policy // of the agent that calls, for the tool that is called
 	fingerprint string            // of a tool from outside, where it does not give one itself
 }
 
 // newHost is the runtime as a call of a sees it. Without an agent, as where the
 // call names one that there is not, no rule says anything.
-func newHost(r *Runtime, a *Agent) *host {
+func newHost(r *Runtime, a *agent.Spec) *host {
 	h := &host{r: r, agent: a}
 	if a != nil {
 		h.policy = a.Policy

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/loop"
 	"github.com/helve-dev/helve/internal/prompt"
@@ -48,13 +49,13 @@ func (r *Runtime) toolsIn(ctx context.Context, session string, a tool.Audience) 
 }
 
 // hides reports whether the rules keep a tool from the agent's sight.
-func (a *Agent) hides(s tool.Spec) bool {
+func hides(a *agent.Spec, s tool.Spec) bool {
 	return a.Policy.Of(s.Name, s.Permission).Hides(s.Permission)
 }
 
 // hidesTool reports whether a locked agent is not shown a tool: one that changes
 // what it may not, or of which nobody knows what it changes.
-func (a *Agent) hidesTool(s tool.Spec) bool {
+func hidesTool(a *agent.Spec, s tool.Spec) bool {
 	if a == nil || !a.Locked || s.ReadOnly {
 		return false
 	}
@@ -83,7 +84,7 @@ func (r *Runtime) profile(_ context.Context, session, name string, ref message.M
 
 // reminder is what an agent is told anew with every prompt: that it may change
 // nothing, or that it may again.
-func (r *Runtime) reminder(a *Agent, session string, before []message.Message) string {
+func (r *Runtime) reminder(a *agent.Spec, session string, before []message.Message) string {
 	if a.Locked {
 		shown, path, err := plans{r}.PlanFile(r.ctx, session)
 		if err != nil || !r.opt.Loop.PlanTools {

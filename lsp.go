@@ -2,66 +2,17 @@ package helve
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/lspclient"
 	"github.com/helve-dev/helve/internal/process"
+	"github.com/helve-dev/helve/lsp"
 )
-
-// LSP says which language servers look at files that tools change. A server is
-// started when a file of its language is first used, and never downloaded.
-type LSP struct {
-	// Builtin lets the servers be used that helve knows, where they are
-	// installed. Own are further ones; one with a name that helve knows changes
-	// that one.
-	Builtin bool
-	Own     []LanguageServer
-
-	// Trusted lets programs run that lie in the project, and servers that run
-	// code of the project.
-	Trusted bool
-
-	// Wait is how long a change of a file waits for what servers find, 5 s when
-	// 0; Request how long one question to a server may take, 15 s when 0; Start
-	// how long a server may take to start, 45 s when 0; and Idle how long one
-	// stays that nobody uses, 10 min when 0.
-	Wait, Request, Start, Idle time.Duration
-	// Memory is how many bytes a server with all its processes may hold, 4 GiB
-	// when 0; less than 0 is no limit.
-	Memory int64
-}
-
-// A LanguageServer is a program that knows a language.
-type LanguageServer struct {
-	Name           string
-	Command        []string
-	Extensions     []string // with the dot, or whole names of files
-	Environment    map[string]string
-	Initialization json.RawMessage // sent to it when it starts
-	Disabled       bool
-	Wall           bool // it runs behind the wall, or not at all
-}
-
-// An LSPStatus is how a language server is that was started.
-type LSPStatus = lspclient.Status
-
-// An LSPFound is a language server that could be started here, or why not.
-type LSPFound = lspclient.Found
-
-// An LSPReport is what language servers say about files.
-type LSPReport = lspclient.Report
-
-// ErrNoLSP says that there are no language servers, because they are not
-// switched on.
-var ErrNoLSP = errors.New("language servers are not switched on: set Options.LSP")
 
 // openLSP makes the room for language servers. Nothing is started.
 func (r *Runtime) openLSP() error {
@@ -125,55 +76,61 @@ func (r *Runtime) invalidateFiles() {
 	}
 }
 
-// LSP returns how the language servers are that were started.
-func (r *Runtime) LSP() []LSPStatus {
-	if r.languages == nil {
+// LSP is the language servers of a runtime.
+type LSP struct{ rt *Runtime }
+
+// LSP returns the language servers.
+func (r *Runtime) LSP() LSP { return LSP{r} }
+
+// Status returns how the language servers are that were started.
+func (r LSP) Status() []lsp.Status {
+	if r.rt.languages == nil {
 		return nil
 	}
-	return r.languages.Status()
+	return r.rt.languages.Status()
 }
 
-// LSPFound returns the language servers that helve knows or that are
+// Found returns the language servers that helve knows or that are
 // configured, and which of them could be started here.
-func (r *Runtime) LSPFound() []LSPFound {
-	if r.languages == nil {
+func (r LSP) Found() []lsp.Found {
+	if r.rt.languages == nil {
 		return nil
 	}
-	return r.languages.Found()
+	return r.rt.languages.Found()
 }
 
-// LSPLog returns the newest lines that a language server has printed.
-func (r *Runtime) LSPLog(server string) []string {
-	if r.languages == nil {
+// Log returns the newest lines that a language server has printed.
+func (r LSP) Log(server string) []string {
+	if r.rt.languages == nil {
 		return nil
 	}
-	return r.languages.Log(server)
+	return r.rt.languages.Log(server)
 }
 
-// RestartLSP starts the language servers of a file anew, or with "" all that
+// Restart starts the language servers of a file anew, or with "" all that
 // were started. It returns what they are called.
-func (r *Runtime) RestartLSP(ctx context.Context, file string) ([]string, error) {
-	if r.languages == nil {
-		return nil, ErrNoLSP
+func (r LSP) Restart(ctx context.Context, file string) ([]string, error) {
+	if r.rt.languages == nil {
+		return nil, lsp.ErrOff
 	}
-	return r.languages.Restart(ctx, r.absolute(file))
+	return r.rt.languages.Restart(ctx, r.rt.absolute(file))
 }
 
 // Diagnostics returns what the language servers find in files as they are on
 // disk. It waits for servers that have to start, as long as ctx lasts and the
 // options say.
-func (r *Runtime) Diagnostics(ctx context.Context, files ...string) (LSPReport, error) {
-	if r.languages == nil {
-		return LSPReport{}, ErrNoLSP
+func (r LSP) Diagnostics(ctx context.Context, files ...string) (lsp.Report, error) {
+	if r.rt.languages == nil {
+		return lsp.Report{}, lsp.ErrOff
 	}
 	files = slices.Clone(files)
 	for i := range files {
-		files[i] = r.absolute(files[i])
-		if !r.languages.Has(files[i]) {
-			return LSPReport{}, fmt.Errorf("%s: %w", files[i], lspclient.ErrNone)
+		files[i] = r.rt.absolute(files[i])
+		if !r.rt.languages.Has(files[i]) {
+			return lsp.Report{}, fmt.Errorf("%s: %w", files[i], lspclient.ErrNone)
 		}
 	}
-	return r.languages.Check(ctx, lspclient.Question{Files: files}), nil
+	return r.rt.languages.Check(ctx, lspclient.Question{Files: files}), nil
 }
 
 func (r *Runtime) absolute(file string) string {

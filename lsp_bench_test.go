@@ -20,6 +20,7 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/event"
+	"github.com/helve-dev/helve/lsp"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -224,7 +225,7 @@ func BenchmarkEditWithDiagnostics(b *testing.B) {
 		b.Fatal(err)
 	}
 	log := filepath.Join(b.TempDir(), "passages")
-	proxied := helve.LanguageServer{
+	proxied := lsp.Server{
 		Name: "gopls", Command: []string{self, "-test.run=^TestLanguageServerProxy$"},
 		Environment: map[string]string{proxied: program, proxyLog: log},
 	}
@@ -237,11 +238,11 @@ func BenchmarkEditWithDiagnostics(b *testing.B) {
 		b.ReportMetric(median(rest), "after-write-ms")
 	})
 	b.Run("gopls", func(b *testing.B) {
-		reportEdits(b, timedEdits(b, &helve.LSP{Builtin: true, Wait: time.Minute}))
+		reportEdits(b, timedEdits(b, &lsp.Options{Builtin: true, Wait: time.Minute}))
 	})
 	b.Run("proxied", func(b *testing.B) {
 		os.Remove(log) // of an earlier round
-		took := timedEdits(b, &helve.LSP{Builtin: true, Wait: time.Minute, Own: []helve.LanguageServer{proxied}})
+		took := timedEdits(b, &lsp.Options{Builtin: true, Wait: time.Minute, Own: []lsp.Server{proxied}})
 		reportEdits(b, took)
 		servers := serverTimes(passages(b, log), editedBase)
 		newest := slices.Max(slices.Collect(maps.Keys(servers)))
@@ -282,7 +283,7 @@ const (
 
 // timedEdits breaks and mends a file of the module as often as the benchmark
 // wants, with a server that is warm.
-func timedEdits(b *testing.B, languages *helve.LSP) (took []timedEdit) {
+func timedEdits(b *testing.B, languages *lsp.Options) (took []timedEdit) {
 	dir := b.TempDir()
 	generatedModule(b, dir)
 	rt := openReal(b, helve.Options{Dir: dir, Worktree: dir, DataDir: b.TempDir(), LSP: languages})
@@ -346,7 +347,7 @@ func BenchmarkMemoryFourServers(b *testing.B) {
 		plantIn(b, filepath.Join(dir, fmt.Sprint("part", i)), l.project)
 	}
 	for b.Loop() {
-		rt := openReal(b, helve.Options{Dir: dir, Worktree: dir, DataDir: b.TempDir(), LSP: &helve.LSP{Builtin: true, Wait: time.Minute}})
+		rt := openReal(b, helve.Options{Dir: dir, Worktree: dir, DataDir: b.TempDir(), LSP: &lsp.Options{Builtin: true, Wait: time.Minute}})
 		heap, resident := held(b)
 		for i, l := range languages {
 			p := realProject{realLanguage: l, t: b, rt: rt, dir: dir}
@@ -359,7 +360,7 @@ func BenchmarkMemoryFourServers(b *testing.B) {
 		b.ReportMetric(float64(resident)/(1<<20), "before-MiB")
 		b.ReportMetric(float64(residentAfter)/(1<<20), "helve-MiB")
 		b.ReportMetric(float64(heapAfter-heap)/(1<<20), "heap-grown-MiB")
-		for _, s := range rt.LSP() {
+		for _, s := range rt.LSP().Status() {
 			if s.PID > 0 {
 				b.ReportMetric(float64(s.Memory)/(1<<20), s.ID+"-MiB")
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/lsp"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -179,7 +180,7 @@ func startReal(t *testing.T, l realLanguage) realProject {
 	// The waits are long for machines that do much else: what is to come, comes.
 	p := realProject{l, t, openReal(t, helve.Options{
 		Dir: dir, Worktree: dir, DataDir: t.TempDir(),
-		LSP: &helve.LSP{Builtin: true, Wait: 2 * time.Minute, Request: 2 * time.Minute, Start: 3 * time.Minute},
+		LSP: &lsp.Options{Builtin: true, Wait: 2 * time.Minute, Request: 2 * time.Minute, Start: 3 * time.Minute},
 	}), dir}
 	p.call("read", map[string]any{"filePath": l.user})
 	return p

@@ -170,7 +170,7 @@ func TestRealCommandOnOpenFile(t *testing.T) {
 		for i := 1; i <= 5; i++ {
 			sound, broken := fmt.Sprintf(p.sound, i), fmt.Sprintf(p.broken, i)
 			p.command(fmt.Sprintf("sed -i 's/%s/%s/' %s", sound, broken, p.user))
-			if rep, err := p.rt.Diagnostics(p.t.Context(), p.user); err != nil || len(rep.Pending) > 0 || len(rep.Files) != 1 || len(rep.Files[0].Diagnostics) == 0 {
+			if rep, err := p.rt.LSP().Diagnostics(p.t.Context(), p.user); err != nil || len(rep.Pending) > 0 || len(rep.Files) != 1 || len(rep.Files[0].Diagnostics) == 0 {
 				p.t.Fatalf("after command %d: %+v, %v", i, rep, err)
 			}
 			p.call("read", map[string]any{"filePath": p.user})
@@ -222,13 +222,13 @@ func TestRealEnd(t *testing.T) {
 	eachReal(t, func(p realProject) {
 		p.clean("edit", p.swap(fmt.Sprintf(p.sound, 0), fmt.Sprintf(p.sound, 1)))
 		var pids []string
-		for _, s := range p.rt.LSP() {
+		for _, s := range p.rt.LSP().Status() {
 			if s.PID > 0 {
 				pids = append(pids, family(fmt.Sprint(s.PID))...)
 			}
 		}
 		if len(pids) == 0 {
-			p.t.Fatalf("no server runs: %+v", p.rt.LSP())
+			p.t.Fatalf("no server runs: %+v", p.rt.LSP().Status())
 		}
 		p.t.Logf("%d processes", len(pids))
 		if err := p.rt.Close(); err != nil {

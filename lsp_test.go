@@ -10,7 +10,9 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/internal/lspclient/lsptest"
+	"github.com/helve-dev/helve/lsp"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
@@ -27,8 +29,8 @@ func fooServer(t *testing.T, flags ...string) (*helve.Runtime, string) {
 	}
 	rt, err := helve.Open(helve.Options{
 		Dir: dir, Worktree: dir, Shell: helve.Shell{Helper: self}, Flags: map[string]bool{"lsp": true},
-		LSP:    &helve.LSP{Own: []helve.LanguageServer{{Name: "foo", Command: lsptest.Command(flags...), Extensions: []string{".foo"}}}},
-		Agents: helve.Agents(helve.AgentOptions{Worktree: dir, User: permission.Ruleset{{Permission: "*", Pattern: "*", Action: permission.Allow}}}),
+		LSP:    &lsp.Options{Own: []lsp.Server{{Name: "foo", Command: lsptest.Command(flags...), Extensions: []string{".foo"}}}},
+		Agents: agent.Specs(agent.SpecOptions{Worktree: dir, User: permission.Ruleset{{Permission: "*", Pattern: "*", Action: permission.Allow}}}),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +111,7 @@ func TestServersAreSeen(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "a.foo"), []byte("x\nERROR here\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	report, err := rt.Diagnostics(t.Context(), "a.foo")
+	report, err := rt.LSP().Diagnostics(t.Context(), "a.foo")
 	if err != nil || len(report.Files) != 1 || len(report.Files[0].Diagnostics) != 1 {
 		t.Fatalf("%+v %v", report, err)
 	}
@@ -117,13 +119,13 @@ func TestServersAreSeen(t *testing.T) {
 	for len(wanted) > 0 {
 		delete(wanted, <-seen)
 	}
-	if st := rt.LSP(); len(st) != 1 || st[0].ID != "foo" || st[0].State != "connected" {
+	if st := rt.LSP().Status(); len(st) != 1 || st[0].ID != "foo" || st[0].State != "connected" {
 		t.Errorf("%+v", st)
 	}
-	if ids, err := rt.RestartLSP(t.Context(), "a.foo"); err != nil || len(ids) != 1 {
+	if ids, err := rt.LSP().Restart(t.Context(), "a.foo"); err != nil || len(ids) != 1 {
 		t.Errorf("restart: %v %v", ids, err)
 	}
-	if _, err := rt.Diagnostics(t.Context(), "a.bar"); err == nil {
+	if _, err := rt.LSP().Diagnostics(t.Context(), "a.bar"); err == nil {
 		t.Error("a file that no server takes has a report")
 	}
 	cancel()
@@ -139,10 +141,10 @@ func TestNoServers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer rt.Close()
-	if _, err := rt.Diagnostics(t.Context(), "a.go"); !errors.Is(err, helve.ErrNoLSP) {
+	if _, err := rt.LSP().Diagnostics(t.Context(), "a.go"); !errors.Is(err, lsp.ErrOff) {
 		t.Errorf("%v", err)
 	}
-	if rt.LSP() != nil || rt.LSPFound() != nil || rt.LSPLog("gopls") != nil {
+	if rt.LSP().Status() != nil || rt.LSP().Found() != nil || rt.LSP().Log("gopls") != nil {
 		t.Error("there are servers")
 	}
 }

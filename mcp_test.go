@@ -2,6 +2,7 @@ package helve_test
 
 import (
 	"context"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/model"
 	"net/http"
 	"net/http/httptest"
@@ -88,7 +89,7 @@ func (d *desk) at(t *testing.T, change func(*helve.Options)) *helve.Runtime {
 // rule gives every agent one rule more.
 func rule(action permission.Action) func(*helve.Options) {
 	return func(o *helve.Options) {
-		o.Agents = helve.Agents(helve.AgentOptions{
+		o.Agents = agent.Specs(agent.SpecOptions{
 			User: permission.Ruleset{{Permission: "my_desk_*", Pattern: "*", Action: action}},
 		})
 	}
@@ -265,7 +266,7 @@ func TestResourcesOfOtherPrograms(t *testing.T) {
 		t.Fatalf("got %+v, %v", res, err)
 	}
 	denied := d.at(t, func(o *helve.Options) {
-		o.Agents = helve.Agents(helve.AgentOptions{User: permission.Ruleset{{Permission: "read", Pattern: "mcp:my.desk:*", Action: permission.Deny}}})
+		o.Agents = agent.Specs(agent.SpecOptions{User: permission.Ruleset{{Permission: "read", Pattern: "mcp:my.desk:*", Action: permission.Deny}}})
 	})
 	if _, err := denied.Call(t.Context(), read); tool.KindOf(err) != tool.Denied {
 		t.Errorf("a resource that a rule denies: %v", err)
@@ -294,7 +295,7 @@ func TestSlowServerHidesNothing(t *testing.T) {
 			{Name: "late", URL: web.URL, NoOAuth: true, Timeout: time.Hour},
 			{Name: "my.desk", URL: d.url, NoOAuth: true, Timeout: time.Hour},
 		}},
-		Models: helve.Models{
+		Models: agent.Models{
 			Default: message.ModelRef{Provider: "test", Model: "brain"},
 			Find:    func(message.ModelRef) (model.Model, error) { return model.Model{Provider: b}, nil },
 		},
@@ -314,7 +315,7 @@ func TestSlowServerHidesNothing(t *testing.T) {
 		rt.Gather(t.Context())
 	}()
 	eventually(t, rt, listed("own", "my_desk_open"))
-	if turn := prompted(t, rt, helve.Prompt{Text: "greet"}); turn.End != helve.TurnDone {
+	if turn := prompted(t, rt, agent.Prompt{Text: "greet"}); turn.End != agent.EndDone {
 		t.Fatalf("turn = %+v", turn)
 	}
 	for name, want := range map[string]string{"own": "mine", "my_desk_open": "opened {}"} {

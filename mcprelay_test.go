@@ -10,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/permission"
@@ -79,7 +80,7 @@ func TestHandOn(t *testing.T) {
 func TestHandOnUnderRules(t *testing.T) {
 	d := newLibraryDesk(t)
 	denied := d.at(t, func(o *helve.Options) {
-		o.Agents = helve.Agents(helve.AgentOptions{User: permission.Ruleset{{Permission: "read", Pattern: "mcp:my.desk:*", Action: permission.Deny}}})
+		o.Agents = agent.Specs(agent.SpecOptions{User: permission.Ruleset{{Permission: "read", Pattern: "mcp:my.desk:*", Action: permission.Deny}}})
 	})
 	_, read := denied.MCP().Read(t.Context(), tool.Call{}, "my.desk", "note://1")
 	_, prompt := denied.MCP().Prompt(t.Context(), tool.Call{}, mcp.PromptCall{Server: "my.desk", Name: "ask"})

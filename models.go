@@ -6,58 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/model"
 )
-
-// Models say who answers prompts.
-type Models struct {
-	// Find returns the model of a name, or an error that says what to do.
-	Find func(message.ModelRef) (model.Model, error)
-	// SignIn is called before a model of a provider is looked for. ask lets
-	// plugins with a hook auth for this provider sign in: it gives what their
-	// loader has made, {"apiKey", "baseURL", "headers"} as JSON. Nil: no plugin
-	// is asked.
-	SignIn func(provider string, ask func() (json.RawMessage, error)) error
-	// Default is used where nothing else is said. Small gives sessions their
-	// titles; without one the first words of the first prompt do.
-	Default, Small message.ModelRef
-}
-
-// Loop says how agents work on prompts. The zero value is the default.
-type Loop struct {
-	// NoPrune keeps old outputs in the model's sight; NoCompact lets a
-	// conversation that has become too long fail instead of being summed up.
-	NoPrune, NoCompact bool
-	// ContinueAfterReject lets the model go on after a person said no.
-	ContinueAfterReject bool
-	// Instructions are further texts that an agent's model is told first,
-	// such as those of AGENTS.md; none when nil.
-	Instructions func(agent string) []string
-	// PlanTools offers the tools that begin and end planning.
-	PlanTools bool
-	// Depth is how deep agents may start agents: 1, when it is 0, is that only
-	// those that people talk to may; below 0, that none may.
-	Depth int
-	// PrimaryTools are never for agents that others started.
-	PrimaryTools []string
-	// Child is what one agent that another started may take, 30 minutes where
-	// Time is 0, and Session what one prompt may, with all agents below it.
-	Child, Session Budget
-}
-
-// A Budget bounds work. A field that is 0 bounds nothing.
-type Budget struct {
-	Time   time.Duration
-	Idle   time.Duration // without a sign of life of the model
-	Tokens int
-	Cost   float64 // in US dollars
-	Steps  int     // answers of the model
-	Calls  int     // of tools
-}
 
 // What to do where there is no model. Programs read this: the command, which
 // reads a config, has a Find with words of its own.
@@ -72,15 +25,16 @@ type lentModels struct {
 	lent map[string]*lentModel // by session
 }
 
-type lentModel struct {
-	ref      message.ModelRef
-	provider model.Provider
+type lentModel struct{ model.Model }
+
+// ref is what the model is called.
+func (l lentModel) ref() message.ModelRef {
+	return message.ModelRef{Provider: l.ProviderID, Model: l.ID}
 }
 
-// Lend lets a session's prompts and the agents that its calls start be answered
-// by p, under that name, where the runtime has no model of its own.
-func (r *Runtime) Lend(session string, p model.Provider, name string) (remove func()) {
-	take := r.lent.add(session, &lentModel{ref: message.ModelRef{Provider: "client", Model: name}, provider: p})
+// Lend lets a session's prompts be answered by m.
+func (r turns) Lend(session string, m model.Model) (remove func()) {
+	take := r.lent.add(session, &lentModel{m})
 	r.events.publish(event.ToolsChanged{})
 	return sync.OnceFunc(func() {
 		take()
@@ -118,8 +72,8 @@ func (l *lentModels) sessionModel(session string) (lentModel, bool) {
 
 // findModel returns the model that a session works with.
 func (r *Runtime) findModel(session string, ref message.ModelRef) (model.Model, error) {
-	if l, ok := r.lent.sessionModel(session); ok && l.ref == ref {
-		return model.Model{Provider: l.provider}, nil
+	if l, ok := r.lent.sessionModel(session); ok && l.ref() == ref {
+		return l.Model, nil
 	}
 	if r.opt.Models.Find == nil {
 		return model.Model{}, errNoModels

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/model"
 )
 
@@ -26,15 +27,15 @@ func (r replier) Stream(context.Context, model.Request) iter.Seq2[model.Event, e
 // earlier one does not take the later one away.
 func TestLentProvidersAreNotCompared(t *testing.T) {
 	r := open(t, helve.Options{Unattended: true})
-	first := r.Lend("ses_1", replier{"says": "first"}, "m")
-	second := r.Lend("ses_1", replier{"says": "second"}, "m")
+	first := r.Turns().Lend("ses_1", model.Model{Provider: replier{"says": "first"}, ProviderID: "client", ID: "m"})
+	second := r.Turns().Lend("ses_1", model.Model{Provider: replier{"says": "second"}, ProviderID: "client", ID: "m"})
 	first()
-	turn := prompted(t, r, helve.Prompt{New: "ses_1", Text: "hello"})
+	turn := prompted(t, r, agent.Prompt{New: "ses_1", Text: "hello"})
 	if turn.Text != "second" {
 		t.Errorf("turn = %+v", turn)
 	}
 	second()
-	if _, err := r.Prompt(t.Context(), helve.Prompt{Session: "ses_1", Text: "hello"}); err == nil {
+	if _, err := r.Turns().Prompt(t.Context(), agent.Prompt{Session: "ses_1", Text: "hello"}); err == nil {
 		t.Error("it answers though it was given back")
 	}
 }

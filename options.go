@@ -4,8 +4,9 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/helve-dev/helve/agent"
+	"github.com/helve-dev/helve/lsp"
 	"github.com/helve-dev/helve/mcp"
-	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/permission"
 )
 
@@ -34,9 +35,14 @@ type Options struct {
 	// Worktree when empty.
 	Project string
 
-	// Agents are who may call, each with its rules; the built-in agents with
-	// the default rules when nil. A call that names none is by the first.
-	Agents []Agent
+	// Rules are the user's: they stand after the defaults of the built-in
+	// agents. They do not count where Agents are given.
+	Rules permission.Ruleset
+
+	// Agents are who may call, each with its rules, as agent.Specs makes them;
+	// the built-in agents with Rules when nil. A call that names none is by the
+	// first.
+	Agents []agent.Spec
 
 	// PolicyError, if not empty, says why the rules are broken.
 	// Every call is then denied, with this sentence.
@@ -74,13 +80,13 @@ type Options struct {
 
 	// LSP says which language servers look at files that tools change; nil for
 	// none.
-	LSP *LSP
+	LSP *lsp.Options
 
-	// Models says who answers prompts; without one, [Runtime.Prompt] fails.
-	Models Models
+	// Models says who answers prompts; without one, [Runtime.Turns] fails.
+	Models agent.Models
 
 	// Loop says how agents work on prompts.
-	Loop Loop
+	Loop agent.Loop
 
 	// Search says how the tools that look for files and in files work.
 	Search Search
@@ -173,26 +179,4 @@ func (l Limits) withDefaults() Limits {
 		l.History = 1 << 30
 	}
 	return l
-}
-
-// An Agent is who calls: a name, and the rules that hold for it.
-type Agent struct {
-	Name        string
-	Description string
-	Mode        string // "primary", "subagent" or "all"
-	Hidden      bool   // not offered to people or models by name
-	ReadOnly    bool   // its commands run with the worktree read-only, where the machine can do that
-	// Locked keeps everything as it is: tools that change files are not there,
-	// neither are those of other programs that do not say that they only read,
-	// and commands run behind the wall or not at all. It implies ReadOnly.
-	Locked bool
-	Native bool // it comes with helve
-	Policy permission.Policy
-
-	Prompt            string           // what its model is told first; helve's own text when empty
-	Model             message.ModelRef // what it works with; the session's when empty
-	Steps             int              // how often its model may answer in one turn; 0 for no limit
-	Temperature, TopP *float64
-	Color             string
-	Options           map[string]any // for its provider
 }

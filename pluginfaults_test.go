@@ -3,6 +3,7 @@ package helve_test
 import (
 	"bytes"
 	"context"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/model"
 	"log/slog"
 	"slices"
@@ -54,11 +55,11 @@ export default async () => ({
 `
 	b := &brain{answer: inTurn(says("hello"))}
 	var log diary
-	rt, _ := owned(t, project, helve.Options{Logger: slog.New(slog.NewTextHandler(&log, nil)), Models: helve.Models{
+	rt, _ := owned(t, project, helve.Options{Logger: slog.New(slog.NewTextHandler(&log, nil)), Models: agent.Models{
 		Default: message.ModelRef{Provider: "test", Model: "brain"},
 		Find:    func(message.ModelRef) (model.Model, error) { return model.Model{Provider: b}, nil },
 	}})
-	if turn := prompted(t, rt, helve.Prompt{Text: "greet"}); turn.End != helve.TurnDone {
+	if turn := prompted(t, rt, agent.Prompt{Text: "greet"}); turn.End != agent.EndDone {
 		t.Fatalf("turn = %+v", turn)
 	}
 	for hook, said := range map[string]string{

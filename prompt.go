@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/loop"
 	"github.com/helve-dev/helve/internal/prompt"
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/message"
-	"github.com/helve-dev/helve/tool"
 )
 
 // maxCallShown is how many bytes of an interrupted call a model is told.
@@ -22,56 +22,15 @@ const maxCallShown = 200
 // maxTitle is how many bytes of a prompt make a title.
 const maxTitle = 60
 
-// A Prompt is what a person wants of an agent.
-type Prompt struct {
-	Session string           // to go on with; a new one when empty
-	Agent   string           // the session's last one, or the default one, when empty
-	Model   message.ModelRef // the agent's, the session's last one, or the default one, when empty
-	Text    string
-	Files   []tool.Attachment // images and files to look at
-	Title   string            // of a new session; the first words of Text when empty
-	// New is the id that a new session gets, one of [Runtime.NewID], for who wants
-	// to know it before the turn is over; made up when empty.
-	New string
-}
+// turns are what the runtime does for package agent, which documents them.
+type turns struct{ *Runtime }
 
-// A Turn is what became of a prompt.
-type Turn struct {
-	Session string           `json:"session"`
-	End     TurnEnd          `json:"end"`
-	Note    string           `json:"note,omitempty"` // which limit was reached, where End is that
-	Text    string           `json:"text"`           // the last that the model said
-	Error   *message.Failure `json:"error,omitempty"`
-	Tokens  message.Tokens   `json:"tokens"` // of this turn, with those of the agents that it started
-	Cost    float64          `json:"cost"`   // likewise, in US dollars
-	Steps   int              `json:"steps"`
-}
+// Turns works on prompts, each until its end. See [agent.New] for a stream of
+// what happens.
+func (r *Runtime) Turns() agent.Turns { return turns{r} }
 
-// A TurnEnd says why a turn is over.
-type TurnEnd string
-
-// The calls of a turn.
-const (
-	TurnDone     TurnEnd = loop.Done     // the model has said all it wanted to
-	TurnRejected TurnEnd = loop.Rejected // a person said no
-	TurnCanceled TurnEnd = loop.Canceled // whoever asked gave up; it can be resumed
-	TurnFailed   TurnEnd = loop.Failed   // the model could not be asked; Error says why
-	TurnLength   TurnEnd = loop.Length   // the model was cut off
-	TurnRefused  TurnEnd = loop.Refused  // the model does not want to
-	TurnRepeats  TurnEnd = loop.Repeats  // it repeated itself, and nobody was there to ask
-	TurnSteps    TurnEnd = loop.Steps    // it took as many steps as its agent may
-	TurnBudget   TurnEnd = loop.Spent    // it took all that it was given
-)
-
-// ErrBusy is a session that somebody works on already.
-var ErrBusy = errors.New("this session is busy")
-
-// Prompt lets an agent work on a prompt until it is done. How that went says the
-// turn; the error says that it could not begin, or, with a turn, that not all of
-// it could be kept. When Prompt returns, the subscribers of [Runtime.Events] are
-// done with all events of the turn, but for one that takes no event for half a
-// second.
-func (r *Runtime) Prompt(ctx context.Context, p Prompt) (*Turn, error) {
+// Prompt lets an agent work on a prompt.
+func (r turns) Prompt(ctx context.Context, p agent.Prompt) (*agent.Turn, error) {
 	if strings.TrimSpace(p.Text) == "" && len(p.Files) == 0 {
 		return nil, errors.New("the prompt is empty: say what is to be done")
 	}
@@ -113,10 +72,8 @@ func (r *Runtime) reopen(ctx context.Context, s *store.Store, row store.Session)
 	return err
 }
 
-// Resume goes on with a turn that broke off: it was cancelled, or its process
-// ended. Calls that had begun are not made again: the model is told which ones
-// were interrupted.
-func (r *Runtime) Resume(ctx context.Context, session string) (*Turn, error) {
+// Resume goes on with a turn that broke off.
+func (r turns) Resume(ctx context.Context, session string) (*agent.Turn, error) {
 	return r.turn(ctx, sessionRef{session: session}, func(ctx context.Context, _ *store.Store, row turnStart) (turnStart, error) {
 		if row.Created == 0 {
 			return row, errors.New("there is no session to resume: name one")
@@ -125,7 +82,7 @@ func (r *Runtime) Resume(ctx context.Context, session string) (*Turn, error) {
 		if err != nil || !found.Unanswered {
 			return row, err
 		}
-		said, err := r.resolvePrompt(&row.Session, Prompt{Agent: found.Agent, Model: found.Model})
+		said, err := r.resolvePrompt(&row.Session, agent.Prompt{Agent: found.Agent, Model: found.Model})
 		if err != nil {
 			return row, err
 		}
@@ -138,8 +95,8 @@ func (r *Runtime) Resume(ctx context.Context, session string) (*Turn, error) {
 	})
 }
 
-// Compact sums a conversation up, so that it takes less of the model's room.
-func (r *Runtime) Compact(ctx context.Context, session string) (*Turn, error) {
+// Compact sums a conversation up.
+func (r turns) Compact(ctx context.Context, session string) (*agent.Turn, error) {
 	return r.turn(ctx, sessionRef{session: session}, func(ctx context.Context, _ *store.Store, row turnStart) (turnStart, error) {
 		if row.Created == 0 {
 			return row, errors.New("there is no session to sum up: name one")
@@ -148,7 +105,7 @@ func (r *Runtime) Compact(ctx context.Context, session string) (*Turn, error) {
 		if err != nil {
 			return row, err
 		}
-		said, err := r.resolvePrompt(&row.Session, Prompt{Agent: found.Agent, Model: found.Model})
+		said, err := r.resolvePrompt(&row.Session, agent.Prompt{Agent: found.Agent, Model: found.Model})
 		if err != nil {
 			return row, err
 		}
@@ -173,7 +130,7 @@ type sessionRef struct{ session, name string }
 // made by prepare.
 func (r *Runtime) turn(ctx context.Context, at sessionRef,
 	prepare func(context.Context, *store.Store, turnStart) (turnStart, error),
-) (*Turn, error) {
+) (*agent.Turn, error) {
 	if err := r.policyError(""); err != nil {
 		return nil, err // nothing could be done, so nobody is asked
 	}
@@ -197,7 +154,7 @@ func (r *Runtime) turn(ctx context.Context, at sessionRef,
 	}
 	unclaim, err := s.ClaimTurn(ctx, row.ID, r.opt.Client)
 	if errors.Is(err, store.ErrBusy) {
-		return nil, fmt.Errorf("%w: another turn works on it; wait for its end, or stop it", ErrBusy)
+		return nil, fmt.Errorf("%w: another turn works on it; wait for its end, or stop it", agent.ErrBusy)
 	}
 	if err != nil {
 		return nil, err
@@ -224,10 +181,10 @@ func (r *Runtime) newWork(row store.Session, purse *loop.Purse) loop.Work {
 	return loop.Work{Session: row.ID, Dir: cmp.Or(row.Dir, r.dir), Root: r.worktree, Client: r.opt.Client, Purse: purse}
 }
 
-func turnOf(session string, purse *loop.Purse, o loop.Outcome) *Turn {
+func turnOf(session string, purse *loop.Purse, o loop.Outcome) *agent.Turn {
 	usage, cost := purse.Spent()
-	return &Turn{
-		Session: session, End: TurnEnd(o.End), Note: o.Note, Text: o.Text, Error: o.Error,
+	return &agent.Turn{
+		Session: session, End: agent.End(o.End), Note: o.Note, Text: o.Text, Error: o.Error,
 		Tokens: message.TokensOf(usage), Cost: cost, Steps: o.Steps,
 	}
 }
@@ -248,7 +205,7 @@ func (r *Runtime) createSession(ctx context.Context, s *store.Store, row store.S
 }
 
 // resolvePrompt decides who answers a prompt, and with what.
-func (r *Runtime) resolvePrompt(row *store.Session, p Prompt) (loop.Said, error) {
+func (r *Runtime) resolvePrompt(row *store.Session, p agent.Prompt) (loop.Said, error) {
 	name := cmp.Or(p.Agent, row.Agent)
 	a := r.agent(name)
 	if a == nil && p.Agent == "" {
@@ -271,7 +228,7 @@ func (r *Runtime) resolvePrompt(row *store.Session, p Prompt) (loop.Said, error)
 
 // modelFor chooses the model of an agent: the one that is wished for, its own,
 // the one of before, the default one, or what the client lends.
-func (r *Runtime) modelFor(session string, a *Agent, wished, before message.ModelRef) (message.ModelRef, error) {
+func (r *Runtime) modelFor(session string, a *agent.Spec, wished, before message.ModelRef) (message.ModelRef, error) {
 	none := message.ModelRef{}
 	for _, ref := range []message.ModelRef{wished, a.Model} {
 		if ref != none {
@@ -289,7 +246,7 @@ func (r *Runtime) modelFor(session string, a *Agent, wished, before message.Mode
 		return ref, err
 	}
 	if l, ok := r.lent.sessionModel(session); ok {
-		return l.ref, nil
+		return l.ref(), nil
 	}
 	if r.opt.Models.Find == nil {
 		return message.ModelRef{}, errNoModels

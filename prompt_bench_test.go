@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/model"
 )
@@ -29,7 +30,7 @@ func stepper(steps int) *brain {
 func thinkingRuntime(b *testing.B, br *brain) *helve.Runtime {
 	b.Helper()
 	dir := b.TempDir()
-	r, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, DataDir: b.TempDir(), Models: helve.Models{
+	r, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, DataDir: b.TempDir(), Models: agent.Models{
 		Default: message.ModelRef{Provider: "bench", Model: "brain"},
 		Find:    func(message.ModelRef) (model.Model, error) { return model.Model{Provider: br}, nil },
 	}})
@@ -62,8 +63,8 @@ func BenchmarkStep(b *testing.B) {
 			}
 			r := thinkingRuntime(b, br)
 			for b.Loop() {
-				turn, err := r.Prompt(b.Context(), helve.Prompt{Text: "go"})
-				if err != nil || turn.End != helve.TurnDone || turn.Steps != steps+1 {
+				turn, err := r.Turns().Prompt(b.Context(), agent.Prompt{Text: "go"})
+				if err != nil || turn.End != agent.EndDone || turn.Steps != steps+1 {
 					b.Fatalf("%+v, %v", turn, err)
 				}
 			}
@@ -82,7 +83,7 @@ func BenchmarkHundredSessions(b *testing.B) {
 		var group sync.WaitGroup
 		for range sessions {
 			group.Go(func() {
-				if turn, err := r.Prompt(b.Context(), helve.Prompt{Text: "go"}); err != nil || turn.End != helve.TurnDone {
+				if turn, err := r.Turns().Prompt(b.Context(), agent.Prompt{Text: "go"}); err != nil || turn.End != agent.EndDone {
 					b.Errorf("%+v, %v", turn, err)
 				}
 			})
@@ -117,7 +118,7 @@ func BenchmarkSessionMemory(b *testing.B) {
 	var group sync.WaitGroup
 	for range sessions {
 		group.Go(func() {
-			if turn, err := r.Prompt(b.Context(), helve.Prompt{Text: strings.Repeat("go ", 10)}); err != nil || turn.End != helve.TurnDone {
+			if turn, err := r.Turns().Prompt(b.Context(), agent.Prompt{Text: strings.Repeat("go ", 10)}); err != nil || turn.End != agent.EndDone {
 				b.Errorf("%+v, %v", turn, err)
 			}
 		})

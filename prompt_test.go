@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/model"
@@ -110,7 +111,7 @@ func thinks(t *testing.T, b *brain, change func(*helve.Options)) *helve.Runtime 
 	dir := t.TempDir()
 	opt := helve.Options{
 		Dir: dir, Worktree: dir, DataDir: t.TempDir(), Shell: helve.Shell{Helper: os.Args[0]},
-		Models: helve.Models{
+		Models: agent.Models{
 			Default: message.ModelRef{Provider: "test", Model: "brain"},
 			Find: func(message.ModelRef) (model.Model, error) {
 				return model.Model{Provider: b, Info: model.Info{Price: model.Price{Input: 1, Output: 10}}}, nil
@@ -132,9 +133,9 @@ func thinks(t *testing.T, b *brain, change func(*helve.Options)) *helve.Runtime 
 	return r
 }
 
-func prompted(t *testing.T, r *helve.Runtime, p helve.Prompt) *helve.Turn {
+func prompted(t *testing.T, r *helve.Runtime, p agent.Prompt) *agent.Turn {
 	t.Helper()
-	turn, err := r.Prompt(t.Context(), p)
+	turn, err := r.Turns().Prompt(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,8 +145,8 @@ func prompted(t *testing.T, r *helve.Runtime, p helve.Prompt) *helve.Turn {
 func TestPromptAnswers(t *testing.T) {
 	b := &brain{answer: inTurn(callsTool("write", map[string]string{"filePath": "a.txt", "content": "hello\n"}), says("I wrote it."))}
 	r := thinks(t, b, nil)
-	turn := prompted(t, r, helve.Prompt{Text: "write a file\nwith words"})
-	if turn.End != helve.TurnDone || turn.Text != "I wrote it." || turn.Steps != 2 || turn.Tokens.Input != 200 || turn.Cost == 0 {
+	turn := prompted(t, r, agent.Prompt{Text: "write a file\nwith words"})
+	if turn.End != agent.EndDone || turn.Text != "I wrote it." || turn.Steps != 2 || turn.Tokens.Input != 200 || turn.Cost == 0 {
 		t.Errorf("turn = %+v", turn)
 	}
 	got, err := os.ReadFile(filepath.Join(dirOf(t, r), "a.txt"))
@@ -165,7 +166,7 @@ func TestPromptAnswers(t *testing.T) {
 		t.Errorf("session = %+v, %v", s, err)
 	}
 	// The next prompt sees what was said.
-	prompted(t, r, helve.Prompt{Session: turn.Session, Text: "and now?"})
+	prompted(t, r, agent.Prompt{Session: turn.Session, Text: "and now?"})
 	if last := b.reqs[len(b.reqs)-1]; len(last.Messages) != 5 {
 		t.Errorf("the second prompt sees %d messages", len(last.Messages))
 	}
@@ -174,15 +175,15 @@ func TestPromptAnswers(t *testing.T) {
 func TestPromptErrors(t *testing.T) {
 	r := thinks(t, &brain{answer: inTurn()}, nil)
 	for _, tc := range []struct {
-		prompt helve.Prompt
+		prompt agent.Prompt
 		want   string
 	}{
-		{helve.Prompt{Text: "  "}, "empty"},
-		{helve.Prompt{Text: "x", Agent: "nobody"}, "no agent called"},
-		{helve.Prompt{Text: "x", Agent: "title"}, "behind the scenes"},
-		{helve.Prompt{Text: "x", Session: "ses_none"}, "not found"},
+		{agent.Prompt{Text: "  "}, "empty"},
+		{agent.Prompt{Text: "x", Agent: "nobody"}, "no agent called"},
+		{agent.Prompt{Text: "x", Agent: "title"}, "behind the scenes"},
+		{agent.Prompt{Text: "x", Session: "ses_none"}, "not found"},
 	} {
-		if _, err := r.Prompt(t.Context(), tc.prompt); err == nil || !strings.Contains(err.Error(), tc.want) {
+		if _, err := r.Turns().Prompt(t.Context(), tc.prompt); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%+v: %v, want %q", tc.prompt, err, tc.want)
 		}
 	}
@@ -191,11 +192,11 @@ func TestPromptErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer none.Close()
-	if _, err := none.Prompt(t.Context(), helve.Prompt{Text: "x"}); err == nil || !strings.Contains(err.Error(), "set Options.Models") || strings.Contains(err.Error(), "config") {
+	if _, err := none.Turns().Prompt(t.Context(), agent.Prompt{Text: "x"}); err == nil || !strings.Contains(err.Error(), "set Options.Models") || strings.Contains(err.Error(), "config") {
 		t.Errorf("without a model: %v", err)
 	}
 	some := thinks(t, &brain{}, func(o *helve.Options) { o.Models.Default = message.ModelRef{} })
-	if _, err := some.Prompt(t.Context(), helve.Prompt{Text: "x"}); err == nil || !strings.Contains(err.Error(), "set Options.Models.Default") {
+	if _, err := some.Turns().Prompt(t.Context(), agent.Prompt{Text: "x"}); err == nil || !strings.Contains(err.Error(), "set Options.Models.Default") {
 		t.Errorf("without a default model: %v", err)
 	}
 }
@@ -215,7 +216,7 @@ func TestPromptTellsAllBeforeItReturns(t *testing.T) {
 			}
 		}
 	}()
-	turn, err := r.Prompt(t.Context(), helve.Prompt{Text: "go"})
+	turn, err := r.Turns().Prompt(t.Context(), agent.Prompt{Text: "go"})
 	if err != nil || text.String() != turn.Text {
 		t.Errorf("%v: of %d bytes %d were heard", err, len(turn.Text), text.Len())
 	}
@@ -238,24 +239,24 @@ func answering(t *testing.T, r *helve.Runtime, reply permission.Reply) {
 }
 
 func TestPromptRejectedStops(t *testing.T) {
-	ask := []helve.Agent{{Name: "build", Mode: "primary", Policy: permission.Policy{Rules: permission.Ruleset{
+	ask := []agent.Spec{{Name: "build", Mode: "primary", Policy: permission.Policy{Rules: permission.Ruleset{
 		{Permission: "*", Pattern: "*", Action: permission.Ask}}}}}
 	for _, tc := range []struct {
 		name  string
 		reply permission.Reply
-		loop  helve.Loop
-		end   helve.TurnEnd
+		loop  agent.Loop
+		end   agent.End
 		asked int
 	}{
-		{"rejected", permission.Reply{Verdict: permission.ReplyReject}, helve.Loop{}, helve.TurnRejected, 1},
-		{"corrected", permission.Reply{Verdict: permission.ReplyReject, Message: "not so"}, helve.Loop{}, helve.TurnDone, 2},
-		{"goes on", permission.Reply{Verdict: permission.ReplyReject}, helve.Loop{ContinueAfterReject: true}, helve.TurnDone, 2},
+		{"rejected", permission.Reply{Verdict: permission.ReplyReject}, agent.Loop{}, agent.EndRejected, 1},
+		{"corrected", permission.Reply{Verdict: permission.ReplyReject, Message: "not so"}, agent.Loop{}, agent.EndDone, 2},
+		{"goes on", permission.Reply{Verdict: permission.ReplyReject}, agent.Loop{ContinueAfterReject: true}, agent.EndDone, 2},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			b := &brain{answer: inTurn(callsTool("glob", map[string]string{"pattern": "*"}))}
 			r := thinks(t, b, func(o *helve.Options) { o.Agents, o.Loop = ask, tc.loop })
 			answering(t, r, tc.reply)
-			if turn := prompted(t, r, helve.Prompt{Text: "look"}); turn.End != tc.end || b.asked() != tc.asked {
+			if turn := prompted(t, r, agent.Prompt{Text: "look"}); turn.End != tc.end || b.asked() != tc.asked {
 				t.Errorf("end %s after %d requests, want %s after %d", turn.End, b.asked(), tc.end, tc.asked)
 			}
 		})
@@ -281,8 +282,8 @@ func TestPromptCanceledResumes(t *testing.T) {
 			}
 		}
 	}()
-	turn, err := r.Prompt(ctx, helve.Prompt{Text: "go"})
-	if err != nil || turn.End != helve.TurnCanceled || turn.Text != "half" {
+	turn, err := r.Turns().Prompt(ctx, agent.Prompt{Text: "go"})
+	if err != nil || turn.End != agent.EndCanceled || turn.Text != "half" {
 		t.Fatalf("turn = %+v, %v", turn, err)
 	}
 	msgs, _ := r.Records().Messages(t.Context(), turn.Session)
@@ -290,11 +291,11 @@ func TestPromptCanceledResumes(t *testing.T) {
 		t.Errorf("last message = %+v", last)
 	}
 	hung.Store(false)
-	again, err := r.Resume(t.Context(), turn.Session)
-	if err != nil || again.End != helve.TurnDone || again.Text != "done" {
+	again, err := r.Turns().Resume(t.Context(), turn.Session)
+	if err != nil || again.End != agent.EndDone || again.Text != "done" {
 		t.Fatalf("resumed = %+v, %v", again, err)
 	}
-	if third, err := r.Resume(t.Context(), turn.Session); err != nil || third.End != helve.TurnDone || third.Steps != 0 {
+	if third, err := r.Turns().Resume(t.Context(), turn.Session); err != nil || third.End != agent.EndDone || third.Steps != 0 {
 		t.Errorf("resumed again = %+v, %v", third, err)
 	}
 }
@@ -315,13 +316,13 @@ func TestPromptBusy(t *testing.T) {
 			}
 		}
 	}()
-	done := make(chan *helve.Turn)
-	go func() { turn, _ := r.Prompt(ctx, helve.Prompt{Text: "go"}); done <- turn }()
-	if _, err := r.Prompt(t.Context(), helve.Prompt{Text: "me too", Session: <-session}); !errors.Is(err, helve.ErrBusy) {
+	done := make(chan *agent.Turn)
+	go func() { turn, _ := r.Turns().Prompt(ctx, agent.Prompt{Text: "go"}); done <- turn }()
+	if _, err := r.Turns().Prompt(t.Context(), agent.Prompt{Text: "me too", Session: <-session}); !errors.Is(err, agent.ErrBusy) {
 		t.Errorf("a second prompt: %v", err)
 	}
 	cancel()
-	if turn := <-done; turn.End != helve.TurnCanceled {
+	if turn := <-done; turn.End != agent.EndCanceled {
 		t.Errorf("turn = %+v", turn)
 	}
 }
@@ -334,8 +335,8 @@ func TestPromptRepeats(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := &brain{answer: func(req model.Request) []model.Event { return glob(turnsOf(req) % period) }}
 			r := thinks(t, b, func(o *helve.Options) { o.Unattended = true })
-			turn := prompted(t, r, helve.Prompt{Text: "go"})
-			if turn.End != helve.TurnRepeats || turn.Steps != 3*period {
+			turn := prompted(t, r, agent.Prompt{Text: "go"})
+			if turn.End != agent.EndRepeats || turn.Steps != 3*period {
 				t.Errorf("turn = %+v", turn)
 			}
 		})
@@ -353,7 +354,7 @@ func TestPromptRepeats(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if turn := prompted(t, r, helve.Prompt{Text: "go"}); turn.End != helve.TurnDone || n != 4 {
+		if turn := prompted(t, r, agent.Prompt{Text: "go"}); turn.End != agent.EndDone || n != 4 {
 			t.Errorf("turn = %+v after %d calls", turn, n)
 		}
 	})
@@ -367,18 +368,18 @@ func TestPromptBudget(t *testing.T) {
 	}}
 	for _, tc := range []struct {
 		name   string
-		budget helve.Budget
+		budget agent.Budget
 		note   string
 	}{
-		{"steps", helve.Budget{Steps: 3}, "3 steps"},
-		{"tokens", helve.Budget{Tokens: 300}, "300 tokens"},
-		{"cost", helve.Budget{Cost: 0.0005}, "$0.0005"},
-		{"calls", helve.Budget{Calls: 2}, "2 tool calls"},
+		{"steps", agent.Budget{Steps: 3}, "3 steps"},
+		{"tokens", agent.Budget{Tokens: 300}, "300 tokens"},
+		{"cost", agent.Budget{Cost: 0.0005}, "$0.0005"},
+		{"calls", agent.Budget{Calls: 2}, "2 tool calls"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := thinks(t, b, func(o *helve.Options) { o.Loop.Session = tc.budget })
-			turn := prompted(t, r, helve.Prompt{Text: "go"})
-			if turn.End != helve.TurnBudget || !strings.Contains(turn.Note, tc.note) || turn.Steps != 3 {
+			turn := prompted(t, r, agent.Prompt{Text: "go"})
+			if turn.End != agent.EndBudget || !strings.Contains(turn.Note, tc.note) || turn.Steps != 3 {
 				t.Errorf("turn = %+v", turn)
 			}
 		})
@@ -391,11 +392,11 @@ func TestPromptStepLimit(t *testing.T) {
 		n++
 		return callsTool("glob", map[string]any{"pattern": strings.Repeat("a", n)})
 	}}
-	agents := helve.Agents(helve.AgentOptions{})
+	agents := agent.Specs(agent.SpecOptions{})
 	agents[0].Steps = 2
 	r := thinks(t, b, func(o *helve.Options) { o.Agents = agents })
-	turn := prompted(t, r, helve.Prompt{Text: "go"})
-	if turn.End != helve.TurnSteps || turn.Steps != 2 {
+	turn := prompted(t, r, agent.Prompt{Text: "go"})
+	if turn.End != agent.EndSteps || turn.Steps != 2 {
 		t.Errorf("turn = %+v", turn)
 	}
 	msgs, _ := r.Records().Messages(t.Context(), turn.Session)
@@ -417,13 +418,13 @@ func TestTaskStalls(t *testing.T) {
 		}
 		return says("done")
 	}
-	for name, budget := range map[string]helve.Budget{"time": {Time: 2 * time.Second}, "idle": {Idle: 2 * time.Second}} {
+	for name, budget := range map[string]agent.Budget{"time": {Time: 2 * time.Second}, "idle": {Idle: 2 * time.Second}} {
 		t.Run(name, func(t *testing.T) {
 			r := thinks(t, b, func(o *helve.Options) { o.Loop.Child = budget })
-			turn := prompted(t, r, helve.Prompt{Text: "go"})
+			turn := prompted(t, r, agent.Prompt{Text: "go"})
 			msgs, _ := r.Records().Messages(t.Context(), turn.Session)
 			state := calledIn(msgs[1]).State
-			if turn.End != helve.TurnDone || state.Status != message.Completed || !strings.Contains(state.Output, "half of it") ||
+			if turn.End != agent.EndDone || state.Status != message.Completed || !strings.Contains(state.Output, "half of it") ||
 				!strings.Contains(state.Output, "session_id: ses_") {
 				t.Errorf("end %s, state %+v", turn.End, state)
 			}

@@ -63,17 +63,16 @@ func (r *Runtime) Cancel(session, call string) bool {
 	return ok
 }
 
-// CancelTurn ends the work on a session that is under way in this runtime,
-// whoever asked for it. It reports whether there was any.
-func (r *Runtime) CancelTurn(session string) bool {
-	end, ok := r.turns.Load(session)
+// Cancel ends the work on a session that is under way in this runtime.
+func (r turns) Cancel(session string) bool {
+	end, ok := r.Runtime.turns.Load(session)
 	if ok {
 		end.(context.CancelCauseFunc)(errStopped)
 	}
 	return ok
 }
 
-// registerTurn makes the work on a session one that [Runtime.CancelTurn] ends.
+// registerTurn makes the work on a session one that can be cancelled.
 func (r *Runtime) registerTurn(ctx context.Context, session string) (_ context.Context, done func()) {
 	ctx, end := context.WithCancelCause(ctx)
 	r.turns.Store(session, end)

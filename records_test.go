@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/message"
@@ -184,7 +185,7 @@ func TestNewSession(t *testing.T) {
 // An "always" keeps what the person made of what was offered.
 func TestReplyWithOwnRules(t *testing.T) {
 	asks := permission.Ruleset{{Permission: "put", Pattern: "*", Action: permission.Ask}}
-	rt := open(t, helve.Options{DataDir: t.TempDir(), Agents: helve.Agents(helve.AgentOptions{User: asks})})
+	rt := open(t, helve.Options{DataDir: t.TempDir(), Agents: agent.Specs(agent.SpecOptions{User: asks})})
 	register(t, rt, tool.New(tool.Spec{Name: "put", Description: "Asks."}, func(ctx context.Context, c *tool.Call, in echoInput) (*tool.Result, error) {
 		err := c.Ask(ctx, permission.Request{Permission: "put", Patterns: []string{in.Say}, Always: []string{in.Say}})
 		return &tool.Result{Output: in.Say}, err

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
@@ -63,7 +64,7 @@ func (g *registry) builtin(name string) bool {
 // reserved reports whether the default rules are about a permission of that
 // name: a tool from outside would be judged by rules that mean another.
 func reserved(name string) bool {
-	return slices.ContainsFunc(Agents(AgentOptions{}), func(a Agent) bool {
+	return slices.ContainsFunc(agent.Specs(agent.SpecOptions{}), func(a agent.Spec) bool {
 		return slices.ContainsFunc(a.Policy.Rules, func(r permission.Rule) bool { return r.Permission == name })
 	})
 }
@@ -139,13 +140,13 @@ func (g *registry) reason(e *registered, a tool.Audience) string {
 
 // offered asks all tools at once and returns the specs of those for a, in
 // order.
-func (g *registry) offered(a tool.Audience, hides func(tool.Spec) bool) []tool.Spec {
+func (g *registry) offered(a tool.Audience, who *agent.Spec) []tool.Spec {
 	entries := g.newestByName()
 	specs := make([]tool.Spec, len(entries))
 	oks := make([]bool, len(entries))
 	var wg sync.WaitGroup
 	for i, e := range entries {
-		if !e.spec.Catches && hides(e.spec) {
+		if !e.spec.Catches && hides(who, e.spec) {
 			continue
 		}
 		wg.Go(func() { specs[i], oks[i] = g.offer(e, a) })
@@ -153,7 +154,7 @@ func (g *registry) offered(a tool.Audience, hides func(tool.Spec) bool) []tool.S
 	wg.Wait()
 	out := specs[:0]
 	for i, spec := range specs {
-		if oks[i] {
+		if oks[i] && !hidesTool(who, spec) {
 			out = append(out, spec)
 		}
 	}
@@ -171,7 +172,7 @@ func (g *registry) catcher() (*registered, bool) {
 }
 
 // unavailable is the error for a name that a, or the agent who, can not call.
-func (g *registry) unavailable(name string, specs []tool.Spec, a tool.Audience, who *Agent) *tool.Error {
+func (g *registry) unavailable(name string, specs []tool.Spec, a tool.Audience, who *agent.Spec) *tool.Error {
 	names := make([]string, len(specs))
 	for i, s := range specs {
 		names[i] = s.Name

@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/builtin"
 	"github.com/helve-dev/helve/internal/custom"
@@ -47,7 +48,7 @@ type Runtime struct {
 	now                    func() time.Time
 	newID                  func(prefix string) string
 	log                    *slog.Logger
-	agents                 []Agent
+	agents                 []agent.Spec
 
 	registry    *registry
 	engine      *permission.Engine
@@ -162,12 +163,17 @@ func (r *Runtime) resolveOptions() error {
 	}
 	r.agents = slices.Clone(r.opt.Agents)
 	if r.opt.Agents == nil {
-		r.agents = Agents(AgentOptions{DataDir: r.opt.DataDir, Worktree: r.worktree})
+		r.agents = agent.Specs(agent.SpecOptions{DataDir: r.opt.DataDir, Worktree: r.worktree, User: r.opt.Rules})
 	}
 	for i := range r.agents {
 		p := &r.agents[i].Policy
 		if p.Decide("external_directory", filepath.Join(r.outputs, "*")).Action == permission.Ask {
-			p.Rules = append(slices.Clip(p.Rules), readableFolder(r.outputs)...)
+			p.Rules = slices.Clip(p.Rules)
+			for _, pattern := range []string{r.outputs, filepath.Join(r.outputs, "*")} {
+				p.Rules = append(p.Rules, permission.Rule{
+					Permission: "external_directory", Pattern: pattern, Action: permission.Allow, From: permission.Source{File: "default rules"},
+				})
+			}
 		}
 	}
 	r.protectRecords()
@@ -287,12 +293,12 @@ func (r *Runtime) Tools(a tool.Audience) []tool.Spec {
 }
 
 // shownTo are the tools that an agent is shown, as plugins describe them.
-func (r *Runtime) shownTo(ctx context.Context, who *Agent, a tool.Audience) []tool.Spec {
+func (r *Runtime) shownTo(ctx context.Context, who *agent.Spec, a tool.Audience) []tool.Spec {
 	if who == nil {
 		return []tool.Spec{}
 	}
 	a = r.complement(a)
-	specs := slices.DeleteFunc(listedSpecs(r.registry.offered(a, who.hides), a), who.hidesTool)
+	specs := listedSpecs(r.registry.offered(a, who), a)
 	return r.redefine(ctx, specs)
 }
 
@@ -314,11 +320,11 @@ func (r *Runtime) audience(c *tool.Call) tool.Audience {
 }
 
 // Agents returns who may call, the default one first.
-func (r *Runtime) Agents() []Agent { return slices.Clone(r.agents) }
+func (r *Runtime) Agents() []agent.Spec { return slices.Clone(r.agents) }
 
 // agent returns the agent of that name, the default one for "", and nil where
 // there is none.
-func (r *Runtime) agent(name string) *Agent {
+func (r *Runtime) agent(name string) *agent.Spec {
 	for i := range r.agents {
 		if name == "" || r.agents[i].Name == name {
 			return &r.agents[i]
@@ -345,7 +351,7 @@ func (r *Runtime) NewID(prefix string) string { return r.newID(prefix) }
 // ctx ends or the runtime closes. A subscriber that is too slow to follow is
 // told how many events it missed; it never holds up a call, and the end of a
 // prompt for a moment only.
-func (r *Runtime) Events(ctx context.Context, since uint64) iter.Seq[Event] {
+func (r *Runtime) Events(ctx context.Context, since uint64) iter.Seq[event.Event] {
 	return r.events.each(ctx, since)
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/model"
 	"os"
 	"path/filepath"
@@ -257,7 +258,7 @@ func TestPanicIsAnErrorOfTheCall(t *testing.T) {
 }
 
 func TestBoundedOutputIsKept(t *testing.T) {
-	somebody := helve.Models{
+	somebody := agent.Models{
 		Default: message.ModelRef{Provider: "acme", Model: "m"},
 		Find: func(message.ModelRef) (model.Model, error) {
 			return model.Model{}, errors.New("it does not come to that")
@@ -265,10 +266,10 @@ func TestBoundedOutputIsKept(t *testing.T) {
 	}
 	for _, c := range []struct {
 		agent, hint string
-		models      helve.Models
+		models      agent.Models
 	}{
 		{"build", "Use the Task tool", somebody},
-		{"build", "Use Grep to search", helve.Models{}}, // nobody could be given work
+		{"build", "Use Grep to search", agent.Models{}}, // nobody could be given work
 		{"explore", "Use Grep to search", somebody},
 	} {
 		agent := c.agent
@@ -311,7 +312,7 @@ func TestRulesDecide(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	rt := open(t, helve.Options{Dir: dir, Unattended: true, Agents: helve.Agents(helve.AgentOptions{User: user, Worktree: dir})})
+	rt := open(t, helve.Options{Dir: dir, Unattended: true, Agents: agent.Specs(agent.SpecOptions{User: user, Worktree: dir})})
 	for _, c := range []struct {
 		tool, input string
 		kind        tool.Kind

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -47,7 +48,7 @@ func TestSkills(t *testing.T) {
 	writeSkill(t, filepath.Join(config, "skills"), "secret", "hidden from build")
 	writeSkill(t, filepath.Join(root, "more"), "extra", "by its path")
 	trusted := false
-	agents := helve.Agents(helve.AgentOptions{Worktree: dir, User: permission.Ruleset{
+	agents := agent.Specs(agent.SpecOptions{Worktree: dir, User: permission.Ruleset{
 		{Permission: "skill", Pattern: "sec*", Action: permission.Deny}, {Permission: "skill", Pattern: "extra", Action: permission.Ask},
 	}})
 	open := func() *helve.Runtime {

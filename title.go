@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/loop"
 	"github.com/helve-dev/helve/internal/prompt"
@@ -65,7 +66,7 @@ func (r *Runtime) makeTitle(ctx context.Context, o turnStart, purse *loop.Purse)
 type titleJob struct {
 	session string
 	ref     message.ModelRef
-	agent   *Agent
+	agent   *agent.Spec
 	prompt  string
 	budget  *loop.Purse // that pays for it
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
@@ -65,13 +66,13 @@ func (discardSpill) Close() error                { return nil }
 
 // hintFor says how to look into a kept output: by a subagent where the caller
 // may start one, and is offered the tool for it.
-func (r *Runtime) hintFor(c *tool.Call, agent *Agent) string {
+func (r *Runtime) hintFor(c *tool.Call, agent *agent.Spec) string {
 	if agent == nil {
 		return hintSearch
 	}
 	a := r.audience(c)
 	for _, e := range r.registry.newestByName() {
-		if !e.spec.Delegates || agent.hides(e.spec) || agent.Policy.Decide(e.spec.Permission, "*").Action == permission.Deny {
+		if !e.spec.Delegates || hides(agent, e.spec) || agent.Policy.Decide(e.spec.Permission, "*").Action == permission.Deny {
 			continue
 		}
 		if _, ok := r.registry.offer(e, a); ok {

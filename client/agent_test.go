@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/client"
 	"github.com/helve-dev/helve/internal/modeltest"
 	"github.com/helve-dev/helve/message"
@@ -19,7 +20,7 @@ func thinking(t *testing.T) (*house, *modeltest.Server) {
 	script := modeltest.Start(t)
 	provider := must[model.Provider](t)(openai.NewProvider(openai.Options{Key: "sk-test", BaseURL: script.URL()}))
 	h := build(t, rules(t, "bash", "*", "ask"), func(o *helve.Options) {
-		o.Models = helve.Models{
+		o.Models = agent.Models{
 			Default: message.ModelRef{Provider: "openai", Model: "scripted"},
 			Find: func(message.ModelRef) (model.Model, error) {
 				return model.Model{Provider: provider, Info: model.Info{Context: 200_000, Output: 8_000}}, nil

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/client"
 	"github.com/helve-dev/helve/internal/auth"
 	"github.com/helve-dev/helve/internal/server"
@@ -71,7 +72,7 @@ func build(t testing.TB, rules permission.Ruleset, change ...func(*helve.Options
 		t.Fatal(err)
 	}
 	o := helve.Options{Dir: dir, Worktree: dir, DataDir: t.TempDir(), Flags: map[string]bool{"question": true, "batch": true},
-		Agents: helve.Agents(helve.AgentOptions{Worktree: dir, User: rules})}
+		Agents: agent.Specs(agent.SpecOptions{Worktree: dir, User: rules})}
 	for _, f := range change {
 		f(&o)
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
@@ -46,7 +47,7 @@ func (b *bench) open() error {
 	}
 	opt := b.opt
 	if opt.Agents == nil {
-		opt.Agents = helve.Agents(helve.AgentOptions{DataDir: opt.DataDir, Worktree: opt.Worktree, User: b.rules})
+		opt.Agents = agent.Specs(agent.SpecOptions{DataDir: opt.DataDir, Worktree: opt.Worktree, User: b.rules})
 	} else {
 		opt.Agents = slices.Clone(opt.Agents)
 		for i, a := range opt.Agents {

@@ -16,7 +16,9 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/internal/lspclient/lsptest"
+	"github.com/helve-dev/helve/lsp"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 	"github.com/helve-dev/helve/tooltest"
@@ -50,7 +52,7 @@ func pages(t *testing.T) helve.Web {
 func TestBuiltinToolsConform(t *testing.T) {
 	files := map[string]string{"a.txt": "one\ntwo\n"}
 	flags := map[string]bool{"batch": true, "lsp": true}
-	languages := &helve.LSP{Own: []helve.LanguageServer{{Name: "fake", Command: lsptest.Command(), Extensions: []string{".txt"}}}}
+	languages := &lsp.Options{Own: []lsp.Server{{Name: "fake", Command: lsptest.Command(), Extensions: []string{".txt"}}}}
 	finder := helve.Finder{Provider: "command", Command: []string{"sh", "-c", "cat > /dev/null; echo found"}}
 	subjects := []tooltest.Subject{
 		{Name: "question", Input: `{"questions":[{"question":"Which?","header":"Pick","options":[{"label":"A","description":"first"}]}]}`},
@@ -223,7 +225,7 @@ func inChild(t *testing.T, key, value string) (string, error) {
 // needAnswer makes the shout tool ask.
 func needAnswer(e *tooltest.Env) error {
 	e.Tools = append(e.Tools, shout())
-	agents := helve.Agents(helve.AgentOptions{
+	agents := agent.Specs(agent.SpecOptions{
 		Worktree: e.Dir, DataDir: e.Options.DataDir,
 		User: permission.Ruleset{{Permission: "shout", Pattern: "*", Action: permission.Ask}},
 	})

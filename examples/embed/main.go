@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
@@ -39,7 +40,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	// Nothing is kept on disk, because DataDir is not set.
-	rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, Agents: helve.Agents(helve.AgentOptions{User: rules})})
+	rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, Agents: agent.Specs(agent.SpecOptions{User: rules})})
 	if err != nil {
 		return err
 	}

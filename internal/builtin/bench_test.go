@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -32,7 +33,7 @@ func newShop(b *testing.B) *shop {
 	}
 	user := permission.Ruleset{{Permission: "*", Pattern: "*", Action: permission.Allow}}
 	rt, err := helve.Open(helve.Options{Dir: ws, Worktree: ws, DataDir: filepath.Join(base, "data"),
-		Agents: helve.Agents(helve.AgentOptions{Worktree: ws, User: user})})
+		Agents: agent.Specs(agent.SpecOptions{Worktree: ws, User: user})})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
@@ -43,7 +44,7 @@ func newDesk(t *testing.T, action permission.Action, change ...func(*helve.Optio
 	}
 	if opt.Agents == nil {
 		user := permission.Ruleset{{Permission: "*", Pattern: "*", Action: action}}
-		opt.Agents = helve.Agents(helve.AgentOptions{Worktree: opt.Worktree, User: user})
+		opt.Agents = agent.Specs(agent.SpecOptions{Worktree: opt.Worktree, User: user})
 	}
 	if d.rt, err = helve.Open(opt); err != nil {
 		t.Fatal(err)
@@ -155,7 +156,7 @@ func (d *desk) outside() (patterns []string) {
 }
 
 // events returns everything that has happened until a file tool's call ended.
-func (d *desk) events(call string) (out []helve.Event) {
+func (d *desk) events(call string) (out []event.Event) {
 	d.t.Helper()
 	for e := range d.rt.Events(d.t.Context(), 0) {
 		out = append(out, e)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -100,7 +101,7 @@ func TestCasesExternal(t *testing.T) {
 func TestCasesContains(t *testing.T) {
 	asks := []string{"read", "write"}
 	stay := func(o *helve.Options) {
-		o.Agents = helve.Agents(helve.AgentOptions{Worktree: o.Worktree, User: permission.Ruleset{
+		o.Agents = agent.Specs(agent.SpecOptions{Worktree: o.Worktree, User: permission.Ruleset{
 			{Permission: "*", Pattern: "*", Action: permission.Allow},
 			{Permission: "external_directory", Pattern: "*", Action: permission.Deny},
 		}})

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -164,7 +165,7 @@ func TestCasesReadMedia(t *testing.T) {
 // TestCasesReadEnv are RD06 to RD19: what the default rules ask about.
 func TestCasesReadEnv(t *testing.T) {
 	d := newDesk(t, permission.Allow, func(o *helve.Options) {
-		o.Unattended, o.Agents = true, helve.Agents(helve.AgentOptions{Worktree: o.Worktree})
+		o.Unattended, o.Agents = true, agent.Specs(agent.SpecOptions{Worktree: o.Worktree})
 	})
 	id := 6
 	for _, agent := range []string{"build", "plan"} {
@@ -218,7 +219,7 @@ func TestCasesReadAsks(t *testing.T) {
 	// request itself holds the absolute path, as the reference's does.
 	t.Run("RB07", func(t *testing.T) {
 		d := newDesk(t, permission.Allow, func(o *helve.Options) {
-			o.Agents = helve.Agents(helve.AgentOptions{Worktree: o.Worktree, User: permission.Ruleset{
+			o.Agents = agent.Specs(agent.SpecOptions{Worktree: o.Worktree, User: permission.Ruleset{
 				{Permission: "*", Pattern: "*", Action: permission.Allow},
 				{Permission: "read", Pattern: "src/secret.ts", Action: permission.Deny},
 				{Permission: "edit", Pattern: "src/secret.ts", Action: permission.Deny},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -144,7 +145,7 @@ func TestCasesGlob(t *testing.T) {
 // neither is whether a pattern matches there.
 func TestSearchKeepsOutWhatMayNotBeRead(t *testing.T) {
 	d := newDesk(t, permission.Allow, func(opt *helve.Options) {
-		opt.Agents = []helve.Agent{{Name: "test", Policy: permission.Policy{Rules: permission.Ruleset{
+		opt.Agents = []agent.Spec{{Name: "test", Policy: permission.Policy{Rules: permission.Ruleset{
 			{Permission: "*", Pattern: "*", Action: permission.Allow},
 			{Permission: "read", Pattern: "*.env", Action: permission.Deny},
 		}}}}
@@ -174,7 +175,7 @@ func TestSearchAsksWhereReadsAre(t *testing.T) {
 	rules := func(more ...permission.Rule) func(*helve.Options) {
 		return func(opt *helve.Options) {
 			all := append(permission.Ruleset{{Permission: "*", Pattern: "*", Action: permission.Allow}}, more...)
-			opt.Agents = []helve.Agent{{Name: "test", Policy: permission.Policy{Rules: all}}}
+			opt.Agents = []agent.Spec{{Name: "test", Policy: permission.Policy{Rules: all}}}
 		}
 	}
 	read := permission.Rule{Permission: "read", Pattern: "*", Action: permission.Ask}
@@ -201,7 +202,7 @@ func TestSearchAsksWhereReadsAre(t *testing.T) {
 // itself was allowed by a person.
 func TestSearchOfDeniedLink(t *testing.T) {
 	d := newDesk(t, permission.Ask, func(opt *helve.Options) {
-		opt.Agents = []helve.Agent{{Name: "test", Policy: permission.Policy{Rules: permission.Ruleset{
+		opt.Agents = []agent.Spec{{Name: "test", Policy: permission.Policy{Rules: permission.Ruleset{
 			{Permission: "*", Pattern: "*", Action: permission.Allow},
 			{Permission: "grep", Pattern: "*", Action: permission.Ask},
 			{Permission: "read", Pattern: "denied.txt", Action: permission.Deny},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -143,7 +144,7 @@ func newQueue(t *testing.T) *queue {
 		{Permission: "*", Pattern: "*", Action: permission.Allow},
 		{Permission: "edit", Pattern: "*", Action: permission.Ask},
 	}
-	rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, Agents: helve.Agents(helve.AgentOptions{Worktree: dir, User: user})})
+	rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, Agents: agent.Specs(agent.SpecOptions{Worktree: dir, User: user})})
 	if err != nil {
 		t.Fatal(err)
 	}

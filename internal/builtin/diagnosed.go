@@ -11,6 +11,7 @@ import (
 	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/lspclient"
 	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/lsp"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -27,7 +28,7 @@ const errorSeverity = 1
 
 // pretty is one line for something that a server found, with its place as
 // editors count.
-func pretty(d lspclient.Diagnostic) string {
+func pretty(d lsp.Diagnostic) string {
 	severity := "ERROR"
 	switch d.Severity {
 	case 2:
@@ -46,24 +47,24 @@ func pretty(d lspclient.Diagnostic) string {
 
 // diagnosticsBlock shows what was found in a file: the first of it, and how much more.
 // What is new comes before what was there.
-func diagnosticsBlock(path string, list []lspclient.Diagnostic) string {
+func diagnosticsBlock(path string, list []lsp.Diagnostic) string {
 	return markedDiagnostics(path, list, "")
 }
 
 // ownBlock shows the errors of a file that was changed. What was there before
 // the change is marked where there is both: it may not be the caller's.
-func ownBlock(path string, list []lspclient.Diagnostic) string {
+func ownBlock(path string, list []lsp.Diagnostic) string {
 	mark := ""
-	if slices.ContainsFunc(list, func(d lspclient.Diagnostic) bool { return !d.Old }) {
+	if slices.ContainsFunc(list, func(d lsp.Diagnostic) bool { return !d.Old }) {
 		mark = " (there before this change)"
 	}
 	return markedDiagnostics(path, list, mark)
 }
 
 // markedDiagnostics is a block with a mark at what was there before.
-func markedDiagnostics(path string, list []lspclient.Diagnostic, mark string) string {
+func markedDiagnostics(path string, list []lsp.Diagnostic, mark string) string {
 	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b lspclient.Diagnostic) int {
+	slices.SortStableFunc(list, func(a, b lsp.Diagnostic) int {
 		switch {
 		case a.Old == b.Old:
 			return 0
@@ -89,8 +90,8 @@ func markedDiagnostics(path string, list []lspclient.Diagnostic, mark string) st
 }
 
 // errorsOf are the errors among what was found.
-func errorsOf(list []lspclient.Diagnostic) []lspclient.Diagnostic {
-	return slices.DeleteFunc(slices.Clone(list), func(d lspclient.Diagnostic) bool { return d.Severity != errorSeverity })
+func errorsOf(list []lsp.Diagnostic) []lsp.Diagnostic {
+	return slices.DeleteFunc(slices.Clone(list), func(d lsp.Diagnostic) bool { return d.Severity != errorSeverity })
 }
 
 // A checkup is what language servers say about files that were changed.
@@ -171,7 +172,7 @@ func (e editor) diagnosed(ctx context.Context, c *tool.Call, k checking) checkup
 }
 
 // elsewhere shows the errors of other files, as far as who calls may read them.
-func (e editor) elsewhere(c *tool.Call, near files.Path, others []lspclient.FileReport, told *otherFiles) (notes []string) {
+func (e editor) elsewhere(c *tool.Call, near files.Path, others []lsp.FileReport, told *otherFiles) (notes []string) {
 	for _, r := range others {
 		path := e.files.Beside(near, r.Path)
 		if !e.files.MayRead(c, path) {
@@ -193,7 +194,7 @@ type otherFiles struct {
 	metadata map[string]any
 }
 
-func (t *otherFiles) add(r lspclient.FileReport) {
+func (t *otherFiles) add(r lsp.FileReport) {
 	if t.left -= len(r.Path); t.left < 0 {
 		return
 	}
@@ -208,7 +209,7 @@ func (t *otherFiles) add(r lspclient.FileReport) {
 }
 
 // atWork tells servers that will say something later from those that will not.
-func atWork(pending []lspclient.Pending) (working, failed []lspclient.Pending) {
+func atWork(pending []lsp.Pending) (working, failed []lsp.Pending) {
 	for _, p := range pending {
 		if p.Failed {
 			failed = append(failed, p)
@@ -221,7 +222,7 @@ func atWork(pending []lspclient.Pending) (working, failed []lspclient.Pending) {
 
 // failures says which servers can not look at the files that were changed, and
 // why.
-func failures(failed []lspclient.Pending, files int) (notes []string) {
+func failures(failed []lsp.Pending, files int) (notes []string) {
 	what := "this file"
 	if files > 1 {
 		what = "these files"
@@ -240,7 +241,7 @@ func failures(failed []lspclient.Pending, files int) (notes []string) {
 
 // couldNotCheck says why a server has not looked at something, and where there
 // is more about it.
-func couldNotCheck(p lspclient.Pending, what string) string {
+func couldNotCheck(p lsp.Pending, what string) string {
 	return fmt.Sprintf("%s could not check %s: %s %s", p.Server, what, sentenced{errors.New(text.VisibleLine(p.Why))}, seeLog(p.Server))
 }
 
@@ -248,7 +249,7 @@ func couldNotCheck(p lspclient.Pending, what string) string {
 func seeLog(server string) string { return fmt.Sprintf("'helve lsp log %s' shows more.", server) }
 
 // waiting says which servers have not said anything about the new text yet.
-func waiting(pending []lspclient.Pending) (notes []string) {
+func waiting(pending []lsp.Pending) (notes []string) {
 	var lines []string
 	for _, p := range pending {
 		line := fmt.Sprintf("%s: %s", p.Server, text.VisibleLine(p.Why))
@@ -262,7 +263,7 @@ func waiting(pending []lspclient.Pending) (notes []string) {
 	return []string{"Diagnostics are pending; the change was made. What is found is told with a later change.\n" + strings.Join(lines, "\n")}
 }
 
-func serversOf(pending []lspclient.Pending) (names []string) {
+func serversOf(pending []lsp.Pending) (names []string) {
 	for _, p := range pending {
 		if !slices.Contains(names, p.Server) {
 			names = append(names, p.Server)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/lsp"
 )
 
 // lspDifferences are those of the lsp tool and of diagnostics. Where we differ
@@ -39,7 +39,7 @@ func TestServersOfRecordings(t *testing.T) {
 	var r recording
 	r.Config.LSP = json.RawMessage(`{"x":{"command":["y"],"extensions":[".foo"],"env":{"A":"b"},"initialization":{"c":1},"disabled":true}}`)
 	own := r.languages(t).Own
-	want := helve.LanguageServer{Name: "x", Extensions: []string{".foo"}, Environment: map[string]string{"A": "b"}, Initialization: json.RawMessage(`{"c":1}`), Disabled: true}
+	want := lsp.Server{Name: "x", Extensions: []string{".foo"}, Environment: map[string]string{"A": "b"}, Initialization: json.RawMessage(`{"c":1}`), Disabled: true}
 	if len(own) != 1 || !slices.Contains(own[0].Command, "--no-version") || strings.Contains(encoded(own), `"y"`) {
 		t.Fatalf("they are %s", encoded(own))
 	}

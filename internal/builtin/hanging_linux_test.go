@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
@@ -22,7 +23,7 @@ import (
 func open(t *testing.T, opt helve.Options) *helve.Runtime {
 	t.Helper()
 	allow := permission.Ruleset{{Permission: "*", Pattern: "*", Action: permission.Allow}}
-	opt.Agents = []helve.Agent{{Name: "a", Policy: permission.Policy{Rules: allow}}}
+	opt.Agents = []agent.Spec{{Name: "a", Policy: permission.Policy{Rules: allow}}}
 	opt.Shell.Helper = self(t)
 	if opt.Dir == "" {
 		opt.Dir = t.TempDir()

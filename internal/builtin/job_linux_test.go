@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
@@ -141,7 +142,7 @@ func TestBackground(t *testing.T) {
 // like anything that runs code.
 func TestJobInputIsAsked(t *testing.T) {
 	rt, err := helve.Open(helve.Options{Dir: t.TempDir(), Unattended: true, Shell: helve.Shell{Helper: self(t)},
-		Agents: helve.Agents(helve.AgentOptions{User: rulesOf("bash ask *", "bash allow cat *")})})
+		Agents: agent.Specs(agent.SpecOptions{User: rulesOf("bash ask *", "bash allow cat *")})})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/lspclient"
 	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/lsp"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -342,7 +343,7 @@ func (q *lspCall) diagnostics() (*tool.Result, error) {
 
 // checked is what the servers find in the file. Who asks for nothing else can
 // wait a little longer than a change does.
-func (q *lspCall) checked() lspclient.Report {
+func (q *lspCall) checked() lsp.Report {
 	question := lspclient.Question{Files: []string{q.path.String()}}
 	report := q.languages.Check(q.ctx, question)
 	if working, _ := atWork(report.Pending); len(working) > 0 {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/internal/lspclient/lsptest"
+	"github.com/helve-dev/helve/lsp"
 )
 
 const cannedWord = "canned-language-server"
@@ -99,9 +100,9 @@ func canned(t *testing.T, name, results string) func(*helve.Options) {
 		outside := filepath.Join(filepath.Dir(o.Dir), "outside")
 		write(t, file, []byte(strings.NewReplacer("ROOT", "file://"+o.Dir, "OUT", "file://"+outside).Replace(results)))
 		if o.LSP == nil {
-			o.LSP = &helve.LSP{Wait: 50 * time.Millisecond}
+			o.LSP = &lsp.Options{Wait: 50 * time.Millisecond}
 		}
-		o.LSP.Own = append(o.LSP.Own, helve.LanguageServer{Name: name, Command: []string{self(t), cannedWord, file}, Extensions: []string{".foo"}})
+		o.LSP.Own = append(o.LSP.Own, lsp.Server{Name: name, Command: []string{self(t), cannedWord, file}, Extensions: []string{".foo"}})
 		o.Flags = map[string]bool{"lsp": true}
 	}
 }
@@ -110,9 +111,9 @@ func canned(t *testing.T, name, results string) func(*helve.Options) {
 func speaks(name string, flags ...string) func(*helve.Options) {
 	return func(o *helve.Options) {
 		if o.LSP == nil {
-			o.LSP = &helve.LSP{}
+			o.LSP = &lsp.Options{}
 		}
-		o.LSP.Own = append(o.LSP.Own, helve.LanguageServer{Name: name, Command: lsptest.Command(flags...), Extensions: []string{".foo"}})
+		o.LSP.Own = append(o.LSP.Own, lsp.Server{Name: name, Command: lsptest.Command(flags...), Extensions: []string{".foo"}})
 		o.Flags = map[string]bool{"lsp": true}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/record"
@@ -152,7 +153,7 @@ func TestProposalsOutside(t *testing.T) {
 // A file that changes while the server works is not written over.
 func TestProposalsForAnotherText(t *testing.T) {
 	d := newDesk(t, permission.Allow, speaks("fake"), func(o *helve.Options) {
-		o.Agents = []helve.Agent{{Name: "a", Policy: permission.Policy{Rules: permission.Ruleset{
+		o.Agents = []agent.Spec{{Name: "a", Policy: permission.Policy{Rules: permission.Ruleset{
 			{Permission: "*", Pattern: "*", Action: permission.Allow}, {Permission: "external_directory", Pattern: "*", Action: permission.Ask},
 		}}}}
 	})

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/internal/lspclient/lsptest"
+	"github.com/helve-dev/helve/lsp"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 	"github.com/helve-dev/helve/tooltest"
@@ -18,7 +20,7 @@ import (
 // polyglot gives every script language servers: one for .foo, and one for
 // .lost whose program is not there.
 func polyglot(e *tooltest.Env) error {
-	e.Options.LSP = &helve.LSP{Own: []helve.LanguageServer{
+	e.Options.LSP = &lsp.Options{Own: []lsp.Server{
 		{Name: "fake", Command: lsptest.Command(), Extensions: []string{".foo"}},
 		{Name: "lost", Command: []string{filepath.Join(e.Dir, "no-such-program")}, Extensions: []string{".lost"}},
 	}}
@@ -218,7 +220,7 @@ func agentsWithSecrets(o *helve.Options) {
 	rules := func(more ...permission.Rule) permission.Policy {
 		return permission.Policy{Rules: append(permission.Ruleset{allow}, more...)}
 	}
-	o.Agents = []helve.Agent{
+	o.Agents = []agent.Spec{
 		{Name: "all", Policy: rules()},
 		{Name: "some", Policy: rules(permission.Rule{Permission: "read", Pattern: "*secret*", Action: permission.Deny})},
 		{Name: "asking", Policy: rules(permission.Rule{Permission: "*", Pattern: "*", Action: permission.Ask})},
@@ -352,8 +354,8 @@ func TestLanguageOutside(t *testing.T) {
 	write(t, file, []byte("word\n"))
 	_, err := d.lsp("hover", map[string]any{"filePath": file})
 	wantFail(t, err, "no-server", "No LSP server available for this file type.")
-	if got := d.outside(); len(got) != 1 || got[0] != filepath.Join(d.out, "*") || len(d.rt.LSP()) != 0 {
-		t.Errorf("it asked for %v, and there are %v", got, d.rt.LSP())
+	if got := d.outside(); len(got) != 1 || got[0] != filepath.Join(d.out, "*") || len(d.rt.LSP().Status()) != 0 {
+		t.Errorf("it asked for %v, and there are %v", got, d.rt.LSP().Status())
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/helve-dev/helve/internal/lspclient"
 	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/lsp"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -199,7 +200,7 @@ func (q *lspCall) actions(views []*lspclient.View) (o offer, err error) {
 func (q *lspCall) wrongHere(views []*lspclient.View) (wrong []json.RawMessage, pending []string) {
 	report := q.checked()
 	for _, r := range report.Files {
-		wrong = append(wrong, touching(r.Diagnostics, lspclient.Position{Line: q.in.Line - 1, Character: q.in.Character - 1})...)
+		wrong = append(wrong, touching(r.Diagnostics, lsp.Position{Line: q.in.Line - 1, Character: q.in.Character - 1})...)
 	}
 	working, _ := atWork(report.Pending)
 	asked := serverNames(views)
@@ -216,7 +217,7 @@ func (q *lspCall) offers(views []*lspclient.View, wrong []json.RawMessage) (list
 			native[i] = v.Native(d)
 		}
 		raw, err := v.Call(q.ctx, "textDocument/codeAction", map[string]any{
-			"textDocument": map[string]any{"uri": v.URI()}, "range": lspclient.Range{Start: at, End: at},
+			"textDocument": map[string]any{"uri": v.URI()}, "range": lsp.Range{Start: at, End: at},
 			"context": map[string]any{"diagnostics": native, "triggerKind": 1},
 		})
 		if err != nil {
@@ -238,7 +239,7 @@ func (q *lspCall) offers(views []*lspclient.View, wrong []json.RawMessage) (list
 
 // touching are the diagnostics at a place; where there are none, those in its
 // line.
-func touching(list []lspclient.Diagnostic, at lspclient.Position) (out []json.RawMessage) {
+func touching(list []lsp.Diagnostic, at lsp.Position) (out []json.RawMessage) {
 	var line []json.RawMessage
 	for _, d := range list {
 		from, to := d.Range.Start, d.Range.End

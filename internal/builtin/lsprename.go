@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/helve-dev/helve/internal/lspclient"
+	"github.com/helve-dev/helve/lsp"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -62,8 +63,8 @@ func (q *lspCall) homes(v *lspclient.View, at map[string]any) (files []string) {
 	}
 	for _, one := range entries(v.Plain(raw)) {
 		var place struct {
-			URI   string          `json:"uri"`
-			Range lspclient.Range `json:"range"`
+			URI   string    `json:"uri"`
+			Range lsp.Range `json:"range"`
 		}
 		if json.Unmarshal(one, &place) != nil {
 			continue

@@ -9,6 +9,7 @@ import (
 	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/lspclient"
 	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/lsp"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -18,7 +19,7 @@ const kept = "(this is about a file that may not be read, so it is not shown)"
 
 // discreet leaves out of what was found what is taken from files that the
 // caller may not read: a program can be made to quote another file.
-func (e editor) discreet(c *tool.Call, near files.Path, list []lspclient.Diagnostic) []lspclient.Diagnostic {
+func (e editor) discreet(c *tool.Call, near files.Path, list []lsp.Diagnostic) []lsp.Diagnostic {
 	list = slices.Clone(list)
 	for i := range list {
 		d := &list[i]
@@ -34,7 +35,7 @@ func (e editor) discreet(c *tool.Call, near files.Path, list []lspclient.Diagnos
 }
 
 // secret reports whether what is said about a file must not be told.
-func (e editor) secret(c *tool.Call, path files.Path, d lspclient.Diagnostic) bool {
+func (e editor) secret(c *tool.Call, path files.Path, d lsp.Diagnostic) bool {
 	if !e.files.MayRead(c, path) {
 		return true
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
@@ -18,7 +19,7 @@ import (
 func TestAlwaysDoesNotCoverWhatHasToBeNamed(t *testing.T) {
 	dir := t.TempDir()
 	rules := permission.Ruleset{{Permission: "*", Pattern: "*", Action: permission.Allow}, {Permission: "edit", Pattern: "*", Action: permission.Ask}}
-	rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, Agents: []helve.Agent{{Name: "a", Policy: permission.Policy{Rules: rules}}}})
+	rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, Agents: []agent.Spec{{Name: "a", Policy: permission.Policy{Rules: rules}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +72,7 @@ func TestEncodingIsRemembered(t *testing.T) {
 func TestFormatterThatFailsChangesNothing(t *testing.T) {
 	dir := t.TempDir()
 	allow := permission.Ruleset{{Permission: "*", Pattern: "*", Action: permission.Allow}}
-	rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, Agents: []helve.Agent{{Name: "a", Policy: permission.Policy{Rules: allow}}},
+	rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, Agents: []agent.Spec{{Name: "a", Policy: permission.Policy{Rules: allow}}},
 		Formatters: &helve.Formatters{Own: []helve.Formatter{{Name: "bad", Command: []string{"sh", "-c", `: > "$0"; exit 1`, "$FILE"}, Extensions: []string{".txt"}}}}})
 	if err != nil {
 		t.Fatal(err)
@@ -151,7 +152,7 @@ func TestEditsAreBounded(t *testing.T) {
 func TestPatchShowsNothingThatMayNotBeRead(t *testing.T) {
 	dir := t.TempDir()
 	rules := permission.Ruleset{{Permission: "*", Pattern: "*", Action: permission.Allow}, {Permission: "read", Pattern: "*.env", Action: permission.Deny}}
-	rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, Agents: []helve.Agent{{Name: "a", Policy: permission.Policy{Rules: rules}}}})
+	rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, Agents: []agent.Spec{{Name: "a", Policy: permission.Policy{Rules: rules}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +193,7 @@ func TestRequestsShowNothingThatMayNotBeRead(t *testing.T) {
 			{Permission: "*", Pattern: "*", Action: permission.Allow}, {Permission: "edit", Pattern: "*", Action: permission.Ask},
 			{Permission: "read", Pattern: pattern, Action: action},
 		}
-		rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, Agents: []helve.Agent{{Name: "a", Policy: permission.Policy{Rules: rules}}}})
+		rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, Agents: []agent.Spec{{Name: "a", Policy: permission.Policy{Rules: rules}}}})
 		if err != nil {
 			t.Fatal(err)
 		}

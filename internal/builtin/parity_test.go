@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/helve-dev/helve/agent"
+	"github.com/helve-dev/helve/lsp"
 	"github.com/helve-dev/helve/model"
 	"maps"
 	"os"
@@ -199,7 +201,7 @@ func (r recording) play(t *testing.T, p place, m manner) (got encounter, availab
 		Flags:  map[string]bool{"batch": r.Profile == "batch", "lsp": r.Profile == "experimental"},
 		LSP:    r.languages(t),
 		Models: models(),
-		Agents: helve.Agents(helve.AgentOptions{DataDir: p.data, Worktree: p.worktree, User: r.rules(t, p, askAll)}),
+		Agents: agent.Specs(agent.SpecOptions{DataDir: p.data, Worktree: p.worktree, User: r.rules(t, p, askAll)}),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -256,8 +258,8 @@ func (r recording) play(t *testing.T, p place, m manner) (got encounter, availab
 
 // models make agents ready for work, as they were when the recordings were
 // made. None of them gets to it.
-func models() helve.Models {
-	return helve.Models{
+func models() agent.Models {
+	return agent.Models{
 		Default: message.ModelRef{Provider: "acme", Model: "scripted"},
 		Find: func(message.ModelRef) (model.Model, error) {
 			return model.Model{}, errors.New("a recording has no model")
@@ -295,7 +297,7 @@ func (r recording) formatters(t *testing.T, p place) *helve.Formatters {
 
 // languages are the servers of a recording. It was made with a small one in
 // Python; ours does the same.
-func (r recording) languages(t *testing.T) *helve.LSP {
+func (r recording) languages(t *testing.T) *lsp.Options {
 	t.Helper()
 	if len(r.Config.LSP) == 0 || string(r.Config.LSP) == "false" {
 		return nil
@@ -309,9 +311,9 @@ func (r recording) languages(t *testing.T) *helve.LSP {
 	if err := json.Unmarshal(r.Config.LSP, &own); err != nil {
 		t.Fatal(err)
 	}
-	out := &helve.LSP{Wait: time.Minute}
+	out := &lsp.Options{Wait: time.Minute}
 	for name, s := range own {
-		out.Own = append(out.Own, helve.LanguageServer{
+		out.Own = append(out.Own, lsp.Server{
 			Name: name, Command: lsptest.Command(append([]string{"--no-version"}, r.serverFlags...)...), Extensions: s.Extensions,
 			Environment: s.Env, Initialization: s.Initialization, Disabled: s.Disabled,
 		})

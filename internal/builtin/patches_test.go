@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -150,7 +151,7 @@ func (v patchVector) runtime(t *testing.T, ws string) *helve.Runtime {
 		rules = append(rules, permission.Rule{Permission: r[0], Pattern: r[1], Action: permission.Action(r[2])})
 	}
 	rt, err := helve.Open(helve.Options{Dir: ws, Worktree: ws, Unattended: true,
-		Agents: []helve.Agent{{Name: "test", Policy: permission.Policy{Rules: rules}}}})
+		Agents: []agent.Spec{{Name: "test", Policy: permission.Policy{Rules: rules}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -206,7 +207,7 @@ func (v pathVector) run(t *testing.T) (got, code string, err error) {
 		}
 	}()
 	rt, err := helve.Open(helve.Options{Dir: ws, Worktree: ws, Unattended: true, Unread: true, Flags: map[string]bool{"lsp": true},
-		Agents: []helve.Agent{{Name: "test", Policy: permission.Policy{Rules: rules}}}})
+		Agents: []agent.Spec{{Name: "test", Policy: permission.Policy{Rules: rules}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

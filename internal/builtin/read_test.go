@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -27,7 +28,7 @@ func readTool(t *testing.T) (dir string, read func(args map[string]any) (*tool.R
 	t.Helper()
 	dir = t.TempDir()
 	user := permission.Ruleset{{Permission: "*", Pattern: "*", Action: permission.Allow}}
-	rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, Agents: helve.Agents(helve.AgentOptions{Worktree: dir, User: user})})
+	rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, Agents: agent.Specs(agent.SpecOptions{Worktree: dir, User: user})})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/internal/skill"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
@@ -26,7 +27,7 @@ type class struct {
 func newClass(t *testing.T, rules ...permission.Rule) class {
 	t.Helper()
 	c := class{t: t, user: t.TempDir(), proj: t.TempDir()}
-	rt, err := helve.Open(helve.Options{Dir: c.proj, Worktree: c.proj, Agents: helve.Agents(helve.AgentOptions{User: rules})})
+	rt, err := helve.Open(helve.Options{Dir: c.proj, Worktree: c.proj, Agents: agent.Specs(agent.SpecOptions{User: rules})})
 	if err != nil {
 		t.Fatal(err)
 	}

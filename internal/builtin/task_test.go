@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/builtin"
 	"github.com/helve-dev/helve/internal/files"
@@ -90,7 +91,7 @@ func staffed(e *tooltest.Env) error {
 func officed(t *testing.T, o *office, rules ...permission.Rule) *helve.Runtime {
 	t.Helper()
 	dir := t.TempDir()
-	rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, Agents: helve.Agents(helve.AgentOptions{User: rules})})
+	rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, Agents: agent.Specs(agent.SpecOptions{User: rules})})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
 
 // walled is a runtime behind the wall, in which every command may run and .env
 // may not be read.
-func walled(t *testing.T, level string, agents ...helve.Agent) (*helve.Runtime, string) {
+func walled(t *testing.T, level string, agents ...agent.Spec) (*helve.Runtime, string) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{".git/config": "[core]\n", ".git/hooks/x": "", ".env": "SECRET=1\n", "a.txt": "a\n", "sub/b.txt": "b\n"} {
@@ -22,7 +23,7 @@ func walled(t *testing.T, level string, agents ...helve.Agent) (*helve.Runtime, 
 	}
 	rules := rulesOf("* allow *", "read deny *.env")
 	if agents == nil {
-		agents = []helve.Agent{{Name: "a", Policy: permission.Policy{Rules: rules}}}
+		agents = []agent.Spec{{Name: "a", Policy: permission.Policy{Rules: rules}}}
 	}
 	rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, DataDir: t.TempDir(), Unattended: true, Agents: agents,
 		Shell: helve.Shell{Helper: self(t), Wall: helve.Wall{Level: level}}})
@@ -128,7 +129,7 @@ func TestMasksFollowTheTree(t *testing.T) {
 // An agent that may change nothing changes nothing, whatever program it runs.
 func TestPlanIsReadOnly(t *testing.T) {
 	needWall(t)
-	agents := []helve.Agent{{Name: "plan", ReadOnly: true, Policy: permission.Policy{Rules: rulesOf("* allow *")}}}
+	agents := []agent.Spec{{Name: "plan", ReadOnly: true, Policy: permission.Policy{Rules: rulesOf("* allow *")}}}
 	rt, dir := walled(t, "", agents...)
 	write(t, filepath.Join(dir, "try.py"), []byte("open('a.txt','a').write('x')"))
 	res, fail := sh(t, rt, map[string]any{"command": "cat a.txt; " + python(t) + " try.py"})
@@ -143,7 +144,7 @@ func TestPlanIsReadOnly(t *testing.T) {
 // Without a wall that was asked for, nothing runs.
 func TestRequiredWall(t *testing.T) {
 	dir := t.TempDir()
-	rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, Agents: []helve.Agent{{Name: "a", Policy: permission.Policy{Rules: rulesOf("* allow *")}}},
+	rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, Agents: []agent.Spec{{Name: "a", Policy: permission.Policy{Rules: rulesOf("* allow *")}}},
 		Shell: helve.Shell{Wall: helve.Wall{Level: "strict"}}}) // no helper, so there can be none
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/permission"
 )
 
@@ -49,7 +50,7 @@ func newGitWorld(t *testing.T, level, layout string, folders ...string) *gitWorl
 	if out, err := lay.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	agents := []helve.Agent{{Name: "a", Policy: permission.Policy{Rules: rulesOf("* allow *")}}}
+	agents := []agent.Spec{{Name: "a", Policy: permission.Policy{Rules: rulesOf("* allow *")}}}
 	w.rt, err = helve.Open(helve.Options{Dir: w.dir, Worktree: w.dir, DataDir: t.TempDir(), Unattended: true, Agents: agents,
 		Shell: helve.Shell{Helper: self(t), Wall: helve.Wall{Level: level}}})
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/builtin"
 	"github.com/helve-dev/helve/internal/web"
@@ -316,7 +317,7 @@ func TestFetchedSourceIsHarmless(t *testing.T) {
 // inside.
 func TestFetchAfterRebinding(t *testing.T) {
 	d := newWebDesk(t, permission.Allow, page("text/plain", "x"), func(o *helve.Options) {
-		o.Agents = helve.Agents(helve.AgentOptions{User: permission.Ruleset{{Permission: "webfetch", Pattern: "*", Action: permission.Ask}}})
+		o.Agents = agent.Specs(agent.SpecOptions{User: permission.Ruleset{{Permission: "webfetch", Pattern: "*", Action: permission.Ask}}})
 	})
 	d.wire.names["evil.example"] = [][]string{{publicIP}, {"127.0.0.1"}}
 	var asked []string

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -188,7 +189,7 @@ func (v webVector) run(t *testing.T, format string) string {
 	}
 	dir := t.TempDir()
 	rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, Unattended: true, Web: network,
-		Agents: []helve.Agent{{Name: "test", Policy: permission.Policy{Rules: rules}}}})
+		Agents: []agent.Spec{{Name: "test", Policy: permission.Policy{Rules: rules}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

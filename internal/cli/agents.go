@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/permission"
 )
@@ -152,7 +152,7 @@ func (v shownAgent) rules() string {
 }
 
 // shownAgent is what a list shows of an agent.
-func (s *setup) shownAgent(agent helve.Agent, first bool) shownAgent {
+func (s *setup) shownAgent(agent agent.Spec, first bool) shownAgent {
 	v := shownAgent{
 		Name: agent.Name, Mode: agent.Mode, Description: agent.Description, Default: first, Hidden: agent.Hidden, Native: agent.Native,
 		Locked: agent.Locked, ReadOnly: agent.ReadOnly, Model: agent.Model.String(), From: s.mentions(agent.Name),

@@ -18,6 +18,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/terminal"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/tool"
@@ -68,10 +70,10 @@ Without a terminal use 'helve run'.`,
 type chat struct {
 	app    *app // whose standard error is the console
 	rt     *helve.Runtime
-	models helve.Models
-	agents []helve.Agent
+	models agent.Models
+	agents []agent.Spec
 	con    *console
-	events <-chan helve.Event
+	events <-chan event.Event
 
 	session   string
 	agent     string           // who works; the session's, or the default one, when empty
@@ -221,8 +223,8 @@ func (c *chat) prompt(ctx context.Context, line string) {
 		c.fail(err)
 		return
 	}
-	c.turn(ctx, func(ctx context.Context) (*helve.Turn, error) {
-		return c.rt.Prompt(ctx, helve.Prompt{Session: c.session, Agent: c.agent, Model: c.model, Text: said, Files: files})
+	c.turn(ctx, func(ctx context.Context) (*agent.Turn, error) {
+		return c.rt.Turns().Prompt(ctx, agent.Prompt{Session: c.session, Agent: c.agent, Model: c.model, Text: said, Files: files})
 	})
 }
 

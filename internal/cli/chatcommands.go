@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/internal/terminal"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/message"
@@ -82,7 +82,7 @@ func (c *chat) help(context.Context, string) {
 }
 
 func (c *chat) switchAgent(_ context.Context, name string) {
-	i := slices.IndexFunc(c.agents, func(a helve.Agent) bool { return a.Name == name && a.Mode != "subagent" && !a.Hidden })
+	i := slices.IndexFunc(c.agents, func(a agent.Spec) bool { return a.Name == name && a.Mode != "subagent" && !a.Hidden })
 	if i >= 0 {
 		c.agent = name
 		c.say("From now on " + terminal.Safe(name) + " works.")
@@ -170,7 +170,7 @@ func (c *chat) compact(ctx context.Context, _ string) {
 		c.say("Nothing was said yet.")
 		return
 	}
-	c.turn(ctx, func(ctx context.Context) (*helve.Turn, error) { return c.rt.Compact(ctx, c.session) })
+	c.turn(ctx, func(ctx context.Context) (*agent.Turn, error) { return c.rt.Turns().Compact(ctx, c.session) })
 }
 
 // undo takes back what the newest turn changed that was not taken back yet.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 )
 
 // pixel is the smallest picture.
@@ -33,7 +33,7 @@ func chatIn(t *testing.T) *chat {
 			t.Fatal(err)
 		}
 	}
-	return &chat{app: &app{Env: Env{Dir: dir}}, con: &console{out: &strings.Builder{}}, agents: []helve.Agent{
+	return &chat{app: &app{Env: Env{Dir: dir}}, con: &console{out: &strings.Builder{}}, agents: []agent.Spec{
 		{Name: "build", Mode: "primary"}, {Name: "plan", Mode: "primary"}, {Name: "explore", Mode: "subagent"}, {Name: "title", Mode: "primary", Hidden: true},
 	}}
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/internal/terminal"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/message"
@@ -131,8 +131,8 @@ func (c *chat) goOn(ctx context.Context, id string) {
 			return
 		}
 	}
-	t := c.turn(ctx, func(ctx context.Context) (*helve.Turn, error) { return c.rt.Resume(ctx, c.session) })
-	if t != nil && t.End == helve.TurnDone && t.Steps == 0 {
+	t := c.turn(ctx, func(ctx context.Context) (*agent.Turn, error) { return c.rt.Turns().Resume(ctx, c.session) })
+	if t != nil && t.End == agent.EndDone && t.Steps == 0 {
 		c.say(nothingBroke)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/terminal"
 	"github.com/helve-dev/helve/tool"
@@ -28,8 +28,8 @@ var errStopped = errors.New("stopped by the person at the terminal")
 
 // turn lets the model work, shows what it does and asks what has to be asked.
 // It returns nil where that could not begin, or the person has left.
-func (c *chat) turn(ctx context.Context, do func(context.Context) (*helve.Turn, error)) *helve.Turn {
-	var turn *helve.Turn
+func (c *chat) turn(ctx context.Context, do func(context.Context) (*agent.Turn, error)) *agent.Turn {
+	var turn *agent.Turn
 	var err error
 	view, ended := c.follow(ctx, "", func(ctx context.Context) { turn, err = do(ctx) })
 	if used := view.Usage(); used.ID != "" {
@@ -48,11 +48,11 @@ func (c *chat) turn(ctx context.Context, do func(context.Context) (*helve.Turn, 
 		c.agent = s.Agent // a plan that was left may have changed it
 	}
 	switch turn.End {
-	case helve.TurnDone:
+	case agent.EndDone:
 		c.done = time.Now()
-	case helve.TurnCanceled:
+	case agent.EndCanceled:
 		c.say(c.con.style.Yellow("Stopped. Say what to do instead, or /resume to let it go on."))
-	case helve.TurnRejected:
+	case agent.EndRejected:
 		c.say(c.con.style.Yellow("It stopped because you said no. Say what to do instead."))
 	default:
 		c.say(c.con.style.Red(safe(endOf(turn))))
@@ -169,7 +169,7 @@ func (c *chat) idle() (stop func()) {
 }
 
 // show shows an event and asks what it asks.
-func (c *chat) show(ctx context.Context, view *terminal.Transcript, ask *prompter, e helve.Event) {
+func (c *chat) show(ctx context.Context, view *terminal.Transcript, ask *prompter, e event.Event) {
 	view.Event(e)
 	if p, ok := e.Properties.(event.TodosChanged); ok && p.Session == view.Session() {
 		c.todos = p.Todos
@@ -204,7 +204,7 @@ func (c *chat) notice(view *terminal.Transcript) {
 }
 
 // report says what a turn has taken.
-func (c *chat) report(turn *helve.Turn) {
+func (c *chat) report(turn *agent.Turn) {
 	parts := []string{c.agentName(), c.modelName().String()}
 	if n := turn.Tokens.Usage().Total(); n > 0 {
 		parts = append(parts, tokenCount(turn.Tokens))

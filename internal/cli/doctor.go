@@ -16,9 +16,9 @@ import (
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/internal/catalog"
 	"github.com/helve-dev/helve/internal/config"
-	"github.com/helve-dev/helve/internal/lspclient"
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/lsp"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
@@ -235,9 +235,9 @@ func examineLanguages(r languageReport) []finding {
 	var out []finding
 	for _, st := range r.Started {
 		switch {
-		case st.State == lspclient.StateFailed || st.State == lspclient.StateBroken:
+		case st.State == lsp.StateFailed || st.State == lsp.StateBroken:
 			out = append(out, finding{"warn", "languages", fmt.Sprintf("%s is %s in %s: %s", st.ID, st.State, st.Root, troubleOf(st.ID, st.Error, r.own))})
-		case st.State != lspclient.StateStopped:
+		case st.State != lsp.StateStopped:
 			running = append(running, st.ID)
 		}
 	}

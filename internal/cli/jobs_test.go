@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	api "github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/internal/cli"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
@@ -31,7 +32,7 @@ func newShop(t *testing.T) shop {
 	var err error
 	s.rt, err = api.Open(api.Options{
 		Dir: s.dir, Worktree: s.dir, DataDir: s.data,
-		Agents: []api.Agent{{Name: "a", Policy: permission.Policy{Rules: permission.Ruleset{{Permission: "*", Pattern: "*", Action: permission.Allow}}}}},
+		Agents: []agent.Spec{{Name: "a", Policy: permission.Policy{Rules: permission.Ruleset{{Permission: "*", Pattern: "*", Action: permission.Allow}}}}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -17,18 +17,19 @@ import (
 	"github.com/helve-dev/helve/internal/lspclient"
 	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/lsp"
 )
 
 // languageServers reads the config key lsp: true or an object switch language
 // servers on, everything else leaves them off. What can not be used is left
 // out, and said in the second result.
-func (a *app) languageServers(s *setup) (out *helve.LSP, notes []string) {
+func (a *app) languageServers(s *setup) (out *lsp.Options, notes []string) {
 	own, on, notes := ownServers(s.cfg.LSP)
 	if !on {
 		return nil, notes
 	}
 	o := s.cfg.LanguageServers
-	return &helve.LSP{
+	return &lsp.Options{
 		Builtin: true, Own: own, Trusted: s.cfg.ProjectTrusted, Wait: milliseconds(o.WaitMS), Request: milliseconds(o.RequestMS),
 		Start: milliseconds(o.StartMS), Idle: milliseconds(o.IdleMS), Memory: o.Memory,
 	}, notes
@@ -36,7 +37,7 @@ func (a *app) languageServers(s *setup) (out *helve.LSP, notes []string) {
 
 // ownServers are the servers of the config in its order, and whether it
 // switches servers on at all.
-func ownServers(section json.RawMessage) (own []helve.LanguageServer, on bool, notes []string) {
+func ownServers(section json.RawMessage) (own []lsp.Server, on bool, notes []string) {
 	if string(section) == "true" {
 		return nil, true, nil
 	}
@@ -62,7 +63,7 @@ func ownServers(section json.RawMessage) (own []helve.LanguageServer, on bool, n
 			e.Disabled = true // with other settings than these it is not the one that was asked for
 		}
 		key, _ := name.(string)
-		own = append(own, helve.LanguageServer{
+		own = append(own, lsp.Server{
 			Name: key, Command: e.Command, Extensions: e.Extensions, Environment: e.Env,
 			Initialization: e.Initialization, Disabled: e.Disabled, Wall: e.Wall,
 		})
@@ -135,12 +136,12 @@ lists the servers that can not be started here, and what each lacks.`,
 
 // A languageReport is what helve lsp --json prints.
 type languageReport struct {
-	On      bool              `json:"on"`
-	Trusted bool              `json:"trusted"` // the project is
-	Started []helve.LSPStatus `json:"started"` // by any process that lives
-	Servers []helve.LSPFound  `json:"servers"` // for this folder
+	On      bool         `json:"on"`
+	Trusted bool         `json:"trusted"` // the project is
+	Started []lsp.Status `json:"started"` // by any process that lives
+	Servers []lsp.Found  `json:"servers"` // for this folder
 
-	own []helve.LanguageServer
+	own []lsp.Server
 }
 
 func (a *app) listLanguages(all, asJSON bool) error {
@@ -164,18 +165,18 @@ func (a *app) listLanguages(all, asJSON bool) error {
 func (a *app) languagesHere(s *setup) (languageReport, error) {
 	opt := a.languageOptions(s)
 	r := languageReport{
-		On: opt.LSP != nil, Trusted: s.cfg.ProjectTrusted, Servers: []helve.LSPFound{},
-		Started: append([]helve.LSPStatus{}, lspclient.ReadBoard(filepath.Join(s.data, "lsp"))...),
+		On: opt.LSP != nil, Trusted: s.cfg.ProjectTrusted, Servers: []lsp.Found{},
+		Started: append([]lsp.Status{}, lspclient.ReadBoard(filepath.Join(s.data, "lsp"))...),
 	}
 	if opt.LSP == nil {
-		opt.LSP = &helve.LSP{Builtin: true, Trusted: r.Trusted}
+		opt.LSP = &lsp.Options{Builtin: true, Trusted: r.Trusted}
 	}
 	r.own = opt.LSP.Own
 	rt, err := helve.Open(opt)
 	if err != nil {
 		return r, err
 	}
-	r.Servers = append(r.Servers, rt.LSPFound()...)
+	r.Servers = append(r.Servers, rt.LSP().Found()...)
 	return r, rt.Close()
 }
 
@@ -219,14 +220,14 @@ func printStarted(out io.Writer, r languageReport) {
 }
 
 // troubleOf adds to what went wrong with a server what one does about it.
-func troubleOf(id, fault string, own []helve.LanguageServer) string {
+func troubleOf(id, fault string, own []lsp.Server) string {
 	if fault == "" {
 		return ""
 	}
 	if fault = strings.TrimSpace(fault); !strings.HasSuffix(fault, ".") {
 		fault += "."
 	}
-	if slices.ContainsFunc(own, func(o helve.LanguageServer) bool { return o.Name == id && o.Wall }) {
+	if slices.ContainsFunc(own, func(o lsp.Server) bool { return o.Name == id && o.Wall }) {
 		fault += " It runs behind the wall (\"wall\" in its settings), where not all programs and files can be seen."
 	}
 	if strings.Contains(fault, "helve lsp log") {
@@ -236,7 +237,7 @@ func troubleOf(id, fault string, own []helve.LanguageServer) string {
 }
 
 // factsOf says in a few words how a server is doing.
-func factsOf(st helve.LSPStatus) string {
+func factsOf(st lsp.Status) string {
 	var facts []string
 	add := func(given bool, format string, value any) {
 		if given {

@@ -14,6 +14,7 @@ import (
 	"github.com/helve-dev/helve/internal/cli"
 	"github.com/helve-dev/helve/internal/lspclient"
 	"github.com/helve-dev/helve/internal/lspclient/lsptest"
+	"github.com/helve-dev/helve/lsp"
 )
 
 // A tray is a folder with a language server for its files, and a home.
@@ -41,13 +42,13 @@ func (r tray) env(in io.Reader, out io.Writer, args ...string) cli.Env {
 }
 
 // lists is what helve lsp --json says was started.
-func (r tray) lists(t *testing.T) []lspclient.Status {
+func (r tray) lists(t *testing.T) []lsp.Status {
 	t.Helper()
 	var out bytes.Buffer
 	if code := cli.Main(t.Context(), r.env(strings.NewReader(""), &out, "lsp", "--json")); code != 0 {
 		t.Fatalf("helve lsp ended with %d", code)
 	}
-	var report struct{ Started []lspclient.Status }
+	var report struct{ Started []lsp.Status }
 	if err := json.Unmarshal(out.Bytes(), &report); err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/helve-dev/helve/internal/disk"
 	"github.com/helve-dev/helve/internal/lspclient"
 	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/lsp"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -118,7 +119,7 @@ type diagnosis struct {
 	Code      json.RawMessage `json:"code,omitempty"`
 }
 
-func diagnosisOf(d lspclient.Diagnostic) diagnosis {
+func diagnosisOf(d lsp.Diagnostic) diagnosis {
 	return diagnosis{
 		Line: d.Range.Start.Line + 1, Column: d.Range.Start.Character + 1,
 		EndLine: d.Range.End.Line + 1, EndColumn: d.Range.End.Character + 1,
@@ -218,7 +219,7 @@ type fileCheck struct {
 	report checkedReport
 
 	project []string // the folders that the project is in
-	own     []helve.LanguageServer
+	own     []lsp.Server
 }
 
 // ask asks the servers about files. Of several files among which is one that no
@@ -230,7 +231,7 @@ func (k *fileCheck) ask(ctx context.Context, files []string) error {
 		}
 		return nil
 	}
-	report, err := k.rt.Diagnostics(ctx, slices.Clone(files)...)
+	report, err := k.rt.LSP().Diagnostics(ctx, slices.Clone(files)...)
 	switch half := len(files) / 2; {
 	case errors.Is(err, lspclient.ErrNone) && half > 0:
 		return errors.Join(k.ask(ctx, files[:half]), k.ask(ctx, files[half:]))
@@ -273,12 +274,12 @@ func (k *fileCheck) inside(file string) bool {
 }
 
 // take adds what the servers said about files that were asked about.
-func (k *fileCheck) take(files []string, report helve.LSPReport) {
+func (k *fileCheck) take(files []string, report lsp.Report) {
 	told := map[string]bool{}
 	for _, r := range report.Files {
 		told[r.Path] = true
 		f := checkedFile{Path: k.shown[r.Path], Diagnostics: []diagnosis{}}
-		found := slices.SortedStableFunc(slices.Values(r.Diagnostics), func(a, b lspclient.Diagnostic) int {
+		found := slices.SortedStableFunc(slices.Values(r.Diagnostics), func(a, b lsp.Diagnostic) int {
 			from, to := a.Range.Start, b.Range.Start
 			return cmp.Or(from.Line-to.Line, from.Character-to.Character)
 		})
@@ -312,7 +313,7 @@ func (k *fileCheck) missed(file, server, why string) {
 
 // explain says why nobody has told anything about a file: its servers are not
 // here, have failed before, or keep silent.
-func (k *fileCheck) explain(file string, missing []lspclient.Pending) {
+func (k *fileCheck) explain(file string, missing []lsp.Pending) {
 	var names []string
 	why := ""
 	for _, m := range missing {
@@ -323,7 +324,7 @@ func (k *fileCheck) explain(file string, missing []lspclient.Pending) {
 	switch len(names) {
 	case 0:
 		why := "no language server has said anything about it"
-		for _, st := range k.rt.LSP() { // why one has failed is told once
+		for _, st := range k.rt.LSP().Status() { // why one has failed is told once
 			if st.Error != "" {
 				why += fmt.Sprintf("; %s has failed, 'helve lsp log %s' has more", st.ID, st.ID)
 			}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/internal/catalog"
 	"github.com/helve-dev/helve/internal/config"
 	"github.com/helve-dev/helve/internal/text"
@@ -69,9 +69,9 @@ func (s *setup) userFile() string {
 
 // models says who answers prompts. Where no model is set and none can be
 // chosen, only a prompt that names one finds it.
-func (s *setup) models(a *app) (helve.Models, error) {
+func (s *setup) models(a *app) (agent.Models, error) {
 	c := s.catalog(a)
-	out := helve.Models{Find: func(ref message.ModelRef) (model.Model, error) {
+	out := agent.Models{Find: func(ref message.ModelRef) (model.Model, error) {
 		provider, info, fit, err := c.Find(ref)
 		if err != nil {
 			return model.Model{}, err
@@ -112,11 +112,11 @@ func (s *setup) models(a *app) (helve.Models, error) {
 }
 
 // loop says how agents work on prompts.
-func (s *setup) loop(a *app) helve.Loop {
+func (s *setup) loop(a *app) agent.Loop {
 	set := func(name string) bool { return a.truth("OPENCODE_"+name) || a.truth("HELVE_"+name) }
 	off := func(b *bool) bool { return b != nil && !*b }
 	x := s.cfg.Experimental
-	out := helve.Loop{
+	out := agent.Loop{
 		NoPrune:             off(s.cfg.Compaction.Prune) || set("DISABLE_PRUNE"),
 		NoCompact:           off(s.cfg.Compaction.Auto) || set("DISABLE_AUTOCOMPACT"),
 		ContinueAfterReject: x.ContinueLoopOnDeny, PrimaryTools: x.PrimaryTools,
@@ -131,8 +131,8 @@ func (s *setup) loop(a *app) helve.Loop {
 	return out
 }
 
-func budgetOf(b config.Budget) helve.Budget {
-	return helve.Budget{
+func budgetOf(b config.Budget) agent.Budget {
+	return agent.Budget{
 		Time: lasting(b.TimeS, time.Second), Idle: lasting(b.IdleS, time.Second),
 		Tokens: b.Tokens, Cost: b.Cost, Steps: b.Steps, Calls: b.Calls,
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/message"
 )
 
@@ -37,23 +37,23 @@ func TestLoop(t *testing.T) {
 	for _, c := range []struct {
 		config string
 		env    []string
-		want   helve.Loop
+		want   agent.Loop
 	}{
 		{config: `{}`},
 		{
 			config: `{"compaction": {"auto": false, "prune": false}, "subagent_depth": 0, "experimental": {"primary_tools": ["x"],
 				"continue_loop_on_deny": true, "plan_mode": true}, "task": {"time_s": 1, "idle_s": 2, "tokens": 3, "cost": 4.5, "steps": 6, "calls": 7},
 				"session": {"tokens": 8, "cost": 9}}`,
-			want: helve.Loop{
+			want: agent.Loop{
 				NoPrune: true, NoCompact: true, ContinueAfterReject: true, PlanTools: true, Depth: -1, PrimaryTools: []string{"x"},
-				Child:   helve.Budget{Time: time.Second, Idle: 2 * time.Second, Tokens: 3, Cost: 4.5, Steps: 6, Calls: 7},
-				Session: helve.Budget{Tokens: 8, Cost: 9},
+				Child:   agent.Budget{Time: time.Second, Idle: 2 * time.Second, Tokens: 3, Cost: 4.5, Steps: 6, Calls: 7},
+				Session: agent.Budget{Tokens: 8, Cost: 9},
 			},
 		},
-		{config: `{"compaction": {"auto": true, "prune": true}, "subagent_depth": 3}`, want: helve.Loop{Depth: 3}},
+		{config: `{"compaction": {"auto": true, "prune": true}, "subagent_depth": 3}`, want: agent.Loop{Depth: 3}},
 		{
 			config: `{}`, env: []string{"OPENCODE_DISABLE_PRUNE=1", "HELVE_DISABLE_AUTOCOMPACT=true", "OPENCODE_EXPERIMENTAL_PLAN_MODE=1"},
-			want: helve.Loop{NoPrune: true, NoCompact: true, PlanTools: true},
+			want: agent.Loop{NoPrune: true, NoCompact: true, PlanTools: true},
 		},
 	} {
 		a, s, _ := loaded(t, c.config, c.env...)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/server"
 	"github.com/helve-dev/helve/internal/store"
@@ -109,7 +110,7 @@ name of a tool that asks for another permission, as write asks for edit.`,
 const quoteIt = "what it is about is one word, so put a command in quotes, as in: bash 'rm -rf build'"
 
 // explain decides as a call would, approvals counted in.
-func (a *app) explain(s *setup, who helve.Agent, req permission.Request) (*server.Explained, error) {
+func (a *app) explain(s *setup, who agent.Spec, req permission.Request) (*server.Explained, error) {
 	opt := a.options(s)
 	if !hasStore(s.data) {
 		opt.DataDir = "" // looking makes no file
@@ -131,7 +132,7 @@ func (s *setup) broken() string {
 }
 
 // explainIn is explain with a runtime that there is.
-func (s *setup) explainIn(rt *helve.Runtime, who helve.Agent, req permission.Request) (*server.Explained, error) {
+func (s *setup) explainIn(rt *helve.Runtime, who agent.Spec, req permission.Request) (*server.Explained, error) {
 	x := &server.Explained{Agent: who.Name, Policy: s.broken()}
 	given := permission.Decision{Permission: req.Permission, Pattern: req.Patterns[0]}
 	asks := cmp.Or(rt.Permissions().Asks(req.Permission), req.Permission)

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/terminal"
 	"github.com/helve-dev/helve/internal/text"
@@ -55,7 +54,7 @@ func newPrompter(in io.Reader, out io.Writer, d desk) *prompter {
 
 // handle asks what an event asks. It returns when there is an answer or ctx
 // ends.
-func (p *prompter) handle(ctx context.Context, e helve.Event) {
+func (p *prompter) handle(ctx context.Context, e event.Event) {
 	switch h := e.Properties.(type) {
 	case event.CallStarted:
 		p.calls[h.Call.ID] = h.Call

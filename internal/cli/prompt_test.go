@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
@@ -63,7 +62,7 @@ func TestPermissionPrompt(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			d := &fakeDesk{pending: []permission.Request{asked("p1", "/w/.env")}}
 			p := newPrompter(strings.NewReader(tc.typed), io.Discard, d)
-			p.handle(t.Context(), helve.Event{Properties: event.PermissionAsked{Request: d.pending[0]}})
+			p.handle(t.Context(), event.Event{Properties: event.PermissionAsked{Request: d.pending[0]}})
 			if diff := cmp.Diff([]string{tc.want}, d.got); diff != "" {
 				t.Error(diff)
 			}
@@ -78,8 +77,8 @@ func TestPermissionPromptShows(t *testing.T) {
 	req.Metadata = map[string]any{"diff": "-old\n+new\x07\n", "filepath": "a\nb", "n": 3}
 	d.pending = []permission.Request{req}
 	p := newPrompter(strings.NewReader("p\ns\n"), &out, d)
-	p.handle(t.Context(), helve.Event{Properties: event.CallStarted{Call: tool.Call{ID: "c1", Tool: "read", Agent: "build"}}})
-	p.handle(t.Context(), helve.Event{Properties: event.PermissionAsked{Request: req}})
+	p.handle(t.Context(), event.Event{Properties: event.CallStarted{Call: tool.Call{ID: "c1", Tool: "read", Agent: "build"}}})
+	p.handle(t.Context(), event.Event{Properties: event.PermissionAsked{Request: req}})
 	want := `
 Permission needed: read (tool read, agent build)
   /w/\u{202e}evil\x1b[2J\n[o]nce
@@ -113,7 +112,7 @@ func TestPermissionPromptShowsTheCommand(t *testing.T) {
 		req := asked("p1", "/w/.env")
 		req.Permission, req.Metadata = name, map[string]any{"command": "cat .env\x1b[2J", "workdir": "/w/sub"}
 		p := newPrompter(strings.NewReader("r\n"), &out, &fakeDesk{pending: []permission.Request{req}})
-		p.handle(t.Context(), helve.Event{Properties: event.PermissionAsked{Request: req}})
+		p.handle(t.Context(), event.Event{Properties: event.PermissionAsked{Request: req}})
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in %q", want, out.String())
 		}
@@ -125,9 +124,9 @@ func TestPromptsAskAgain(t *testing.T) {
 	var out strings.Builder
 	req := asked("p1", "/w/.env\x1b", "/w/b")
 	p := newPrompter(strings.NewReader("what\no\n3\n1\n"), &out, &fakeDesk{pending: []permission.Request{req}})
-	p.handle(t.Context(), helve.Event{Properties: event.PermissionAsked{Request: req}})
+	p.handle(t.Context(), event.Event{Properties: event.PermissionAsked{Request: req}})
 	q := tool.Question{Question: "Which?", Options: []tool.Choice{{Label: "red"}}}
-	p.handle(t.Context(), helve.Event{Properties: event.QuestionAsked{QuestionRequest: tool.QuestionRequest{ID: "q1", Questions: []tool.Question{q}}}})
+	p.handle(t.Context(), event.Event{Properties: event.QuestionAsked{QuestionRequest: tool.QuestionRequest{ID: "q1", Questions: []tool.Question{q}}}})
 	for _, want := range []string{"then Enter. It is about read /w/.env\\x1b ….\n", "There is no option 3. Which?\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, out.String())
@@ -138,7 +137,7 @@ func TestPromptsAskAgain(t *testing.T) {
 func TestSettledRequestIsNotAsked(t *testing.T) {
 	d := &fakeDesk{}
 	p := newPrompter(strings.NewReader(""), io.Discard, d)
-	p.handle(t.Context(), helve.Event{Properties: event.PermissionAsked{Request: asked("p1", "x")}})
+	p.handle(t.Context(), event.Event{Properties: event.PermissionAsked{Request: asked("p1", "x")}})
 	if d.got != nil {
 		t.Errorf("a request that nobody waits for was answered: %q", d.got)
 	}
@@ -151,7 +150,7 @@ func TestPromptEndsWithTheCall(t *testing.T) {
 	p := newPrompter(in, io.Discard, d)
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
-	wg.Go(func() { p.handle(ctx, helve.Event{Properties: event.PermissionAsked{Request: d.pending[0]}}) })
+	wg.Go(func() { p.handle(ctx, event.Event{Properties: event.PermissionAsked{Request: d.pending[0]}}) })
 	cancel()
 	wg.Wait()
 	if d.got != nil {
@@ -170,7 +169,7 @@ func TestPromptForgets(t *testing.T) {
 	ahead := ""
 	p.forget = func() { ahead = "" }
 	ask := func(ctx context.Context, i int) {
-		p.handle(ctx, helve.Event{Properties: event.PermissionAsked{Request: d.pending[i]}})
+		p.handle(ctx, event.Event{Properties: event.PermissionAsked{Request: d.pending[i]}})
 	}
 	types := func(text string) {
 		if _, err := io.WriteString(w, text); err != nil {
@@ -234,7 +233,7 @@ func TestQuestionPrompt(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			d := &fakeDesk{}
 			p := newPrompter(strings.NewReader(tc.typed), io.Discard, d)
-			p.handle(t.Context(), helve.Event{Properties: event.QuestionAsked{QuestionRequest: tool.QuestionRequest{ID: "q1", Questions: tc.qs}}})
+			p.handle(t.Context(), event.Event{Properties: event.QuestionAsked{QuestionRequest: tool.QuestionRequest{ID: "q1", Questions: tc.qs}}})
 			if diff := cmp.Diff([]string{tc.want}, d.got); diff != "" {
 				t.Error(diff)
 			}
@@ -248,7 +247,7 @@ func TestPermissionPromptShowsTheChange(t *testing.T) {
 	req := asked("p1", "*")
 	req.Changed = "- Opens a box.\n+ Opens every box.\x1b[2J"
 	d := &fakeDesk{pending: []permission.Request{req}}
-	newPrompter(strings.NewReader("r\n"), &out, d).handle(t.Context(), helve.Event{Properties: event.PermissionAsked{Request: req}})
+	newPrompter(strings.NewReader("r\n"), &out, d).handle(t.Context(), event.Event{Properties: event.PermissionAsked{Request: req}})
 	if got := out.String(); !strings.Contains(got, "not what it was") || !strings.Contains(got, "+ Opens every box.") || strings.Contains(got, "\x1b") {
 		t.Errorf("the prompt is %q", got)
 	}

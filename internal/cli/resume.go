@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/internal/terminal"
 	"github.com/helve-dev/helve/internal/text"
@@ -75,9 +76,9 @@ func (a *app) resume(ctx context.Context, f *runFlags, words []string) error {
 		return err
 	}
 	a.enter(s, f)
-	return a.work(ctx, f, func(ctx context.Context, rt *helve.Runtime) (*helve.Turn, error) {
-		t, err := rt.Resume(ctx, s.ID)
-		if err == nil && t.End == helve.TurnDone && t.Steps == 0 {
+	return a.work(ctx, f, func(ctx context.Context, rt *helve.Runtime) (*agent.Turn, error) {
+		t, err := rt.Turns().Resume(ctx, s.ID)
+		if err == nil && t.End == agent.EndDone && t.Steps == 0 {
 			a.note("nothing broke off in this session: give a prompt to go on with it")
 		}
 		return t, err
@@ -87,7 +88,7 @@ func (a *app) resume(ctx context.Context, f *runFlags, words []string) error {
 // talkative reports whether a person sits at a terminal, and no flag says how
 // to go on.
 func (a *app) talkative(f *runFlags) bool {
-	return !f.asJSON && !f.quiet && !f.noInput && f.budget == (helve.Budget{}) &&
+	return !f.asJSON && !f.quiet && !f.noInput && f.budget == (agent.Budget{}) &&
 		a.attended() && isTerminal(a.Stdout) && a.Getenv("TERM") != "dumb"
 }
 

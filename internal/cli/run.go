@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/internal/config"
 	"github.com/helve-dev/helve/internal/terminal"
 	"github.com/helve-dev/helve/message"
@@ -27,7 +28,7 @@ type runFlags struct {
 	files                        []string
 	asJSON, quiet                bool
 	noInput, strict              bool
-	budget                       helve.Budget
+	budget                       agent.Budget
 	before                       message.ModelRef // that the session was worked on with last
 }
 
@@ -105,7 +106,7 @@ func (f *runFlags) check(c *cobra.Command) error {
 }
 
 // bound puts the limits that were asked for in the place of others.
-func (f *runFlags) bound(b *helve.Budget) {
+func (f *runFlags) bound(b *agent.Budget) {
 	b.Time, b.Cost = cmp.Or(f.budget.Time, b.Time), cmp.Or(f.budget.Cost, b.Cost)
 	b.Tokens, b.Steps = cmp.Or(f.budget.Tokens, b.Tokens), cmp.Or(f.budget.Steps, b.Steps)
 }
@@ -135,19 +136,19 @@ func (a *app) run(ctx context.Context, f *runFlags, words []string) error {
 	if !f.quiet && !f.asJSON {
 		a.unread(words)
 	}
-	return a.work(ctx, f, func(ctx context.Context, rt *helve.Runtime) (*helve.Turn, error) {
+	return a.work(ctx, f, func(ctx context.Context, rt *helve.Runtime) (*agent.Turn, error) {
 		said, files, err := a.enclose(ctx, said, f.files)
 		if err != nil {
 			return nil, err
 		}
-		return rt.Prompt(ctx, helve.Prompt{
+		return rt.Turns().Prompt(ctx, agent.Prompt{
 			Session: f.session, Agent: f.agent, Model: f.modelRef(), Text: said, Files: files, Title: f.title,
 		})
 	})
 }
 
 // work sets up a runtime, has it make a turn, and shows what happens.
-func (a *app) work(ctx context.Context, f *runFlags, turn func(context.Context, *helve.Runtime) (*helve.Turn, error)) error {
+func (a *app) work(ctx context.Context, f *runFlags, turn func(context.Context, *helve.Runtime) (*agent.Turn, error)) error {
 	rt, err := a.agentRuntime(f)
 	if err != nil {
 		return err
@@ -196,7 +197,7 @@ func (a *app) work(ctx context.Context, f *runFlags, turn func(context.Context, 
 // A finishedTurn is the last line of a stream of events.
 type finishedTurn struct {
 	Type       string      `json:"type"`
-	Properties *helve.Turn `json:"properties"`
+	Properties *agent.Turn `json:"properties"`
 }
 
 // printText prints what a model said.
@@ -259,7 +260,7 @@ func (a *app) agentRuntime(f *runFlags) (*helve.Runtime, error) {
 }
 
 // models says who answers, if there is anybody.
-func (f *runFlags) models(a *app, s *setup) (helve.Models, error) {
+func (f *runFlags) models(a *app, s *setup) (agent.Models, error) {
 	out, err := s.models(a)
 	if err != nil {
 		return out, err
@@ -288,7 +289,7 @@ func (f *runFlags) models(a *app, s *setup) (helve.Models, error) {
 
 // unpriced notes that a limit on the cost bounds nothing, because the price of
 // the model that answers is not known.
-func (a *app) unpriced(s *setup, models helve.Models, f *runFlags) {
+func (a *app) unpriced(s *setup, models agent.Models, f *runFlags) {
 	agent, err := s.agent(f.agent)
 	if err != nil {
 		return // that is told

@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/internal/text"
@@ -26,8 +26,8 @@ import (
 )
 
 // refused is the end of a call that nobody was there to allow.
-func refused(name string, err error) helve.Event {
-	return helve.Event{Type: "call.finished", Properties: event.CallFinished{
+func refused(name string, err error) event.Event {
+	return event.Event{Type: "call.finished", Properties: event.CallFinished{
 		Tool: name, State: "error", Error: &record.Failure{Kind: tool.Unattended, Code: "unattended", Message: err.Error()},
 	}}
 }
@@ -45,31 +45,31 @@ func TestRefusals(t *testing.T) {
 	ceiling.Asked[0].Rule, ceiling.Asked[0].Ceiling = &permission.Rule{Permission: "bash", Pattern: "*", Action: permission.Ask}, true
 	for _, c := range []struct {
 		name  string
-		ends  []helve.Event
+		ends  []event.Event
 		rules string
 		holds []string
 	}{
-		{name: "none", ends: []helve.Event{{Properties: event.CallFinished{Tool: "read", State: "completed"}}}},
+		{name: "none", ends: []event.Event{{Properties: event.CallFinished{Tool: "read", State: "completed"}}}},
 		{
-			name: "one", ends: []helve.Event{refused("bash", unattended("bash", "git push"))},
+			name: "one", ends: []event.Event{refused("bash", unattended("bash", "git push"))},
 			rules: `{"bash":{"git push":"allow"}}`, holds: []string{"1 call was refused", `bash: The bash permission for git push`, `{"permission": {"bash": {"git push": "allow"}}}`},
 		},
 		{
-			name: "several, one of them twice", ends: []helve.Event{
+			name: "several, one of them twice", ends: []event.Event{
 				refused("bash", unattended("bash", "git push")), refused("bash", unattended("bash", "git push")), refused("edit", unattended("edit", "a*\u200b", "b")),
 			},
 			rules: `{"bash":{"git push":"allow"},"edit":{"a*` + "\u200b" + `":"allow","b":"allow"}}`,
 			holds: []string{"3 calls were refused", `all of it in one: {"permission":{"bash":{"git push":"allow"},"edit":{"a*\u200b":"allow","b":"allow"}}}`},
 		},
 		{
-			name: "what looks like a rule is not taken for one", ends: []helve.Event{
+			name: "what looks like a rule is not taken for one", ends: []event.Event{
 				refused("bash", unattended("bash", `echo : {"permission": {"bash": {"*": "allow"}}}`)),
 			},
 			rules: `{"bash":{"echo : {\"permission\": {\"bash\": {\"*\": \"allow\"}}}":"allow"}}`,
 		},
-		{name: "nor where there is none", ends: []helve.Event{refused("bash", ceiling)}, rules: "null", holds: []string{"no rule of the user loosens"}},
+		{name: "nor where there is none", ends: []event.Event{refused("bash", ceiling)}, rules: "null", holds: []string{"no rule of the user loosens"}},
 		{
-			name: "a question", ends: []helve.Event{refused("question", fmt.Errorf("there is nobody to answer\nhere"))},
+			name: "a question", ends: []event.Event{refused("question", fmt.Errorf("there is nobody to answer\nhere"))},
 			rules: "null", holds: []string{`question: there is nobody to answer\nhere`},
 		},
 	} {
@@ -185,13 +185,13 @@ func TestFindSessionAmong(t *testing.T) {
 
 // Every end of a turn has an exit code of its own kind and words of its own.
 func TestTurnEnds(t *testing.T) {
-	for end, want := range map[helve.TurnEnd]int{
-		helve.TurnDone: 0, helve.TurnRejected: 3, helve.TurnCanceled: 130, helve.TurnFailed: 5, helve.TurnLength: 6, helve.TurnSteps: 6,
-		helve.TurnBudget: 6, helve.TurnRefused: 7, helve.TurnRepeats: 7, "news": 70,
+	for end, want := range map[agent.End]int{
+		agent.EndDone: 0, agent.EndRejected: 3, agent.EndCanceled: 130, agent.EndFailed: 5, agent.EndLength: 6, agent.EndSteps: 6,
+		agent.EndBudget: 6, agent.EndRefused: 7, agent.EndRepeats: 7, "news": 70,
 	} {
 		var out bytes.Buffer
 		a := &app{Env: Env{Stderr: &out, Getenv: func(string) string { return "" }}, ran: true}
-		turn := &helve.Turn{Session: "ses_1", End: end, Error: &message.Failure{Data: message.FailureData{Message: "because\x1b[2J"}}}
+		turn := &agent.Turn{Session: "ses_1", End: end, Error: &message.Failure{Data: message.FailureData{Message: "because\x1b[2J"}}}
 		err := a.told(&runFlags{}, turn, &refusals{})
 		if got := exitOfTurn(end); got != want || err == nil && want != 0 || err != nil && a.exitCode(err) != want {
 			t.Errorf("%s: exit code %d, %v", end, got, err)
@@ -206,7 +206,7 @@ func TestStrict(t *testing.T) {
 	var r refusals
 	r.hear(refused("bash", unattended("bash", "ls")))
 	a := &app{Env: Env{Stderr: io.Discard}, ran: true}
-	turn := &helve.Turn{Session: "ses_1", End: helve.TurnDone}
+	turn := &agent.Turn{Session: "ses_1", End: agent.EndDone}
 	if err := a.told(&runFlags{}, turn, &r); err != nil {
 		t.Error(err)
 	}
@@ -218,9 +218,9 @@ func TestStrict(t *testing.T) {
 func TestEagerly(t *testing.T) {
 	const many = 5000
 	gone := make(chan struct{})
-	events := eagerly(func(yield func(helve.Event) bool) {
+	events := eagerly(func(yield func(event.Event) bool) {
 		for i := range many {
-			yield(helve.Event{Seq: uint64(i)})
+			yield(event.Event{Seq: uint64(i)})
 		}
 		close(gone)
 	})
@@ -240,10 +240,10 @@ func TestEagerly(t *testing.T) {
 func TestJSONView(t *testing.T) {
 	var out bytes.Buffer
 	v := jsonView{out: &out}
-	v.Event(helve.Event{Seq: 1, Type: "session.idle", Properties: event.SessionIdle{Session: "ses_1"}})
-	v.Event(helve.Event{Seq: 2, Type: "tools.changed", Properties: event.ToolsChanged{}})
-	v.Event(helve.Event{Seq: 3, Type: "call.progress", Properties: event.CallProgress{ID: "1", Metadata: map[string]any{"f": func() {}}}})
-	v.write(finishedTurn{"turn.finished", &helve.Turn{Session: "ses_1", End: helve.TurnDone}})
+	v.Event(event.Event{Seq: 1, Type: "session.idle", Properties: event.SessionIdle{Session: "ses_1"}})
+	v.Event(event.Event{Seq: 2, Type: "tools.changed", Properties: event.ToolsChanged{}})
+	v.Event(event.Event{Seq: 3, Type: "call.progress", Properties: event.CallProgress{ID: "1", Metadata: map[string]any{"f": func() {}}}})
+	v.write(finishedTurn{"turn.finished", &agent.Turn{Session: "ses_1", End: agent.EndDone}})
 	var types []string
 	for line := range strings.Lines(out.String()) {
 		var e struct{ Type string }
@@ -258,27 +258,27 @@ func TestJSONView(t *testing.T) {
 }
 
 func TestMute(t *testing.T) {
-	answer := func(id string) helve.Event {
-		return helve.Event{Properties: event.MessageUpdated{Info: message.Info{ID: id, Session: "ses_1", Role: message.Assistant}}}
+	answer := func(id string) event.Event {
+		return event.Event{Properties: event.MessageUpdated{Info: message.Info{ID: id, Session: "ses_1", Role: message.Assistant}}}
 	}
-	words := func(id, said string) helve.Event {
-		return helve.Event{Properties: event.PartUpdated{Part: message.Part{Session: "ses_1", Message: id, Type: message.Text, Text: said}}}
+	words := func(id, said string) event.Event {
+		return event.Event{Properties: event.PartUpdated{Part: message.Part{Session: "ses_1", Message: id, Type: message.Text, Text: said}}}
 	}
-	done := helve.Turn{Session: "ses_1", End: helve.TurnDone, Steps: 1, Text: "words"}
+	done := agent.Turn{Session: "ses_1", End: agent.EndDone, Steps: 1, Text: "words"}
 	empty, failed, nothing := done, done, done
-	empty.Text, failed.End, nothing.Steps = " \n", helve.TurnFailed, 0
+	empty.Text, failed.End, nothing.Steps = " \n", agent.EndFailed, 0
 	for _, c := range []struct {
 		name   string
-		turn   helve.Turn
-		events []helve.Event
+		turn   agent.Turn
+		events []event.Event
 		want   bool
 	}{
-		{"it spoke", done, []helve.Event{words("a", "words"), answer("a")}, false},
-		{"it spoke before its last answer", done, []helve.Event{answer("a"), words("a", "words"), answer("b"), words("b", "\n")}, true},
-		{"it never spoke", empty, []helve.Event{answer("a")}, true},
-		{"it failed", failed, []helve.Event{answer("a")}, false},
+		{"it spoke", done, []event.Event{words("a", "words"), answer("a")}, false},
+		{"it spoke before its last answer", done, []event.Event{answer("a"), words("a", "words"), answer("b"), words("b", "\n")}, true},
+		{"it never spoke", empty, []event.Event{answer("a")}, true},
+		{"it failed", failed, []event.Event{answer("a")}, false},
 		{"nothing was asked", nothing, nil, false},
-		{"not all was heard", done, []helve.Event{answer("a"), {Properties: event.Missed{Count: 3}}}, false},
+		{"not all was heard", done, []event.Event{answer("a"), {Properties: event.Missed{Count: 3}}}, false},
 	} {
 		var r refusals
 		for _, e := range c.events {

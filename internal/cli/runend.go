@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/message"
@@ -49,12 +49,12 @@ func (r *refusals) listen(h event.Payload) {
 
 // mute reports whether a turn came to its end without a word of the model: its
 // last answer, which called nothing, is empty.
-func (r *refusals) mute(t *helve.Turn) bool {
-	return t.End == helve.TurnDone && t.Steps > 0 && (strings.TrimSpace(t.Text) == "" || r.answer[t.Session] != "" && r.answer[t.Session] != r.worded[t.Session])
+func (r *refusals) mute(t *agent.Turn) bool {
+	return t.End == agent.EndDone && t.Steps > 0 && (strings.TrimSpace(t.Text) == "" || r.answer[t.Session] != "" && r.answer[t.Session] != r.worded[t.Session])
 }
 
 // hear takes note of a call that was refused, and of who spoke.
-func (r *refusals) hear(e helve.Event) {
+func (r *refusals) hear(e event.Event) {
 	r.listen(e.Properties)
 	p, ok := e.Properties.(event.CallFinished)
 	if !ok || p.Error == nil || p.Error.Kind != tool.Unattended {
@@ -133,19 +133,19 @@ func shownLine(s string) string {
 }
 
 // exitOfTurn gives every end of a turn its exit code.
-func exitOfTurn(end helve.TurnEnd) int {
+func exitOfTurn(end agent.End) int {
 	switch end {
-	case helve.TurnDone:
+	case agent.EndDone:
 		return exitOK
-	case helve.TurnRejected:
+	case agent.EndRejected:
 		return exitOf(tool.Rejected)
-	case helve.TurnCanceled:
+	case agent.EndCanceled:
 		return exitCanceled
-	case helve.TurnFailed:
+	case agent.EndFailed:
 		return exitModel
-	case helve.TurnLength, helve.TurnSteps, helve.TurnBudget:
+	case agent.EndLength, agent.EndSteps, agent.EndBudget:
 		return exitLimit
-	case helve.TurnRefused, helve.TurnRepeats:
+	case agent.EndRefused, agent.EndRepeats:
 		return exitRefused
 	}
 	return exitInternal // also for an end that nobody has heard of
@@ -153,7 +153,7 @@ func exitOfTurn(end helve.TurnEnd) int {
 
 // told says on standard error what a turn took, where a person sees it, and how
 // it ended, where it was not done. The error has its exit code.
-func (a *app) told(f *runFlags, t *helve.Turn, refused *refusals) error {
+func (a *app) told(f *runFlags, t *agent.Turn, refused *refusals) error {
 	if !f.asJSON && !f.quiet && isTerminal(a.Stderr) {
 		took := slices.DeleteFunc([]string{t.Session, tokenCount(t.Tokens), cost(t.Cost)}, func(s string) bool { return s == "" })
 		fmt.Fprintf(a.Stderr, "\n%s\n", a.style(a.Stderr).Dim(text.VisibleLine(strings.Join(took, ", "))))
@@ -179,29 +179,29 @@ func (a *app) told(f *runFlags, t *helve.Turn, refused *refusals) error {
 
 // resumable reports whether a session goes on after such an end without a new
 // prompt.
-func resumable(end helve.TurnEnd) bool {
+func resumable(end agent.End) bool {
 	switch end {
-	case helve.TurnCanceled, helve.TurnFailed, helve.TurnBudget, helve.TurnSteps, helve.TurnRejected, helve.TurnRepeats, helve.TurnLength:
+	case agent.EndCanceled, agent.EndFailed, agent.EndBudget, agent.EndSteps, agent.EndRejected, agent.EndRepeats, agent.EndLength:
 		return true
 	}
 	return false // it is done, or the model refused and would again
 }
 
 // endOf says why a turn is over.
-func endOf(t *helve.Turn) string {
+func endOf(t *agent.Turn) string {
 	why := t.Note
 	if t.Error != nil {
 		why = cmp.Or(t.Error.Data.Message, t.Error.Name)
 	}
-	said, known := map[helve.TurnEnd]string{
-		helve.TurnRejected: "it stopped because you said no",
-		helve.TurnCanceled: "it was cancelled",
-		helve.TurnFailed:   "the model could not answer",
-		helve.TurnLength:   "the answer was cut off, because the model may not say more at once",
-		helve.TurnRefused:  "the model refused to answer",
-		helve.TurnRepeats:  "it made the same call again and again, and there was nobody to ask whether it should go on",
-		helve.TurnSteps:    "it has taken as many steps as it may",
-		helve.TurnBudget:   "it has used up what it was given",
+	said, known := map[agent.End]string{
+		agent.EndRejected: "it stopped because you said no",
+		agent.EndCanceled: "it was cancelled",
+		agent.EndFailed:   "the model could not answer",
+		agent.EndLength:   "the answer was cut off, because the model may not say more at once",
+		agent.EndRefused:  "the model refused to answer",
+		agent.EndRepeats:  "it made the same call again and again, and there was nobody to ask whether it should go on",
+		agent.EndSteps:    "it has taken as many steps as it may",
+		agent.EndBudget:   "it has used up what it was given",
 	}[t.End]
 	if !known {
 		said = fmt.Sprintf("it ended as %q", t.End)

@@ -15,7 +15,7 @@ import (
 
 // A viewer is shown what happens in a turn, by one goroutine.
 type viewer interface {
-	Event(helve.Event)
+	Event(event.Event)
 	Tick() // a while has passed
 	Close()
 }
@@ -50,8 +50,8 @@ const (
 // misses none. Words of the same part that wait behind each other become one
 // event, with the number of the last. Where too much waits nothing more is
 // taken, and the runtime says what was missed.
-func eagerly(events iter.Seq[helve.Event]) <-chan helve.Event {
-	in, out := make(chan helve.Event), make(chan helve.Event)
+func eagerly(events iter.Seq[event.Event]) <-chan event.Event {
+	in, out := make(chan event.Event), make(chan event.Event)
 	go func() {
 		defer close(in)
 		for e := range events {
@@ -62,12 +62,12 @@ func eagerly(events iter.Seq[helve.Event]) <-chan helve.Event {
 		defer close(out)
 		var line queue
 		for open := true; open || len(line.waiting) > 0; {
-			var from <-chan helve.Event
+			var from <-chan event.Event
 			if open && line.size < mostWaiting {
 				from = in
 			}
-			var to chan<- helve.Event
-			var next helve.Event
+			var to chan<- event.Event
+			var next event.Event
 			if len(line.waiting) > 0 {
 				to, next = out, line.waiting[0].event()
 			}
@@ -92,13 +92,13 @@ type queue struct {
 
 // A waiter is an event that waits.
 type waiter struct {
-	helve.Event
+	event.Event
 	words strings.Builder // of a delta
 	size  int
 }
 
 // event is what has come of the event while it waited.
-func (w *waiter) event() helve.Event {
+func (w *waiter) event() event.Event {
 	if p, ok := w.Properties.(event.PartDelta); ok {
 		p.Delta = w.words.String()
 		w.Properties = p
@@ -106,7 +106,7 @@ func (w *waiter) event() helve.Event {
 	return w.Event
 }
 
-func (q *queue) add(e helve.Event) {
+func (q *queue) add(e event.Event) {
 	p, words := e.Properties.(event.PartDelta)
 	if n := len(q.waiting); words && n > 0 {
 		last := q.waiting[n-1]
@@ -135,7 +135,7 @@ func (q *queue) drop() {
 }
 
 // sizeOf is about how many bytes an event takes.
-func sizeOf(e helve.Event) int {
+func sizeOf(e event.Event) int {
 	n := 1 << 10
 	switch p := e.Properties.(type) {
 	case event.PartDelta:
@@ -185,14 +185,14 @@ func (d *audience) follow(asking context.Context, rt *helve.Runtime) {
 }
 
 // put asks what an event asks; after missed ones, whatever still waits.
-func (d *audience) put(asking context.Context, rt *helve.Runtime, e helve.Event) {
-	events := []helve.Event{e}
+func (d *audience) put(asking context.Context, rt *helve.Runtime, e event.Event) {
+	events := []event.Event{e}
 	if _, missed := e.Properties.(event.Missed); missed {
 		for _, r := range rt.Requests().Pending() {
-			events = append(events, helve.Event{Properties: event.PermissionAsked{Request: r}})
+			events = append(events, event.Event{Properties: event.PermissionAsked{Request: r}})
 		}
 		for _, q := range rt.Requests().Questions() {
-			events = append(events, helve.Event{Properties: event.QuestionAsked{QuestionRequest: q}})
+			events = append(events, event.Event{Properties: event.QuestionAsked{QuestionRequest: q}})
 		}
 	}
 	for _, e := range events {
@@ -209,7 +209,7 @@ type jsonView struct {
 }
 
 // Event writes an event.
-func (v jsonView) Event(e helve.Event) {
+func (v jsonView) Event(e event.Event) {
 	kind, _, _ := strings.Cut(e.Type, ".")
 	switch kind {
 	case "message", "session", "call", "permission", "question", "todo", "events":
@@ -220,7 +220,7 @@ func (v jsonView) Event(e helve.Event) {
 func (v jsonView) write(line any) {
 	b, err := text.EncodeLine(line)
 	if err != nil { // something in its metadata is no JSON
-		e, _ := line.(helve.Event)
+		e, _ := line.(event.Event)
 		e.Properties = nil
 		b, _ = text.EncodeLine(map[string]any{"seq": e.Seq, "time": e.Time, "type": e.Type, "error": err.Error()})
 	}
@@ -240,7 +240,7 @@ func (jsonView) Close() {}
 type quietView struct{}
 
 // Event does nothing.
-func (quietView) Event(helve.Event) {}
+func (quietView) Event(event.Event) {}
 
 // Tick does nothing.
 func (quietView) Tick() {}

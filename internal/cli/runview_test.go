@@ -8,20 +8,19 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/message"
 )
 
-func deltaOf(seq int, part, words string) helve.Event {
-	return helve.Event{Seq: uint64(seq), Type: "message.part.delta", Properties: event.PartDelta{Part: part, Field: "text", Delta: words}}
+func deltaOf(seq int, part, words string) event.Event {
+	return event.Event{Seq: uint64(seq), Type: "message.part.delta", Properties: event.PartDelta{Part: part, Field: "text", Delta: words}}
 }
 
 // Words that wait behind each other become one event. Nothing else does, and no
 // word is lost.
 func TestQueueMerges(t *testing.T) {
 	var q queue
-	for i, e := range []helve.Event{
+	for i, e := range []event.Event{
 		deltaOf(1, "a", "one "), deltaOf(2, "a", "two "), deltaOf(3, "b", "x"), deltaOf(4, "a", "three "), deltaOf(5, "a", "four"),
 		{Seq: 6, Properties: event.PartUpdated{Part: message.Part{ID: "a", Text: "one two three four"}}},
 		{Seq: 7, Properties: event.SessionIdle{}}, {Seq: 8, Properties: event.SessionIdle{}}, deltaOf(9, "c", "y"),
@@ -58,10 +57,10 @@ func TestEagerlyBounded(t *testing.T) {
 		const many, size = 600, 1 << 20
 		words := strings.Repeat("x", size)
 		taken := 0
-		events := eagerly(func(yield func(helve.Event) bool) {
+		events := eagerly(func(yield func(event.Event) bool) {
 			for i := range many {
 				taken++
-				yield(helve.Event{Seq: uint64(i), Properties: event.PartUpdated{Part: message.Part{Text: words}}})
+				yield(event.Event{Seq: uint64(i), Properties: event.PartUpdated{Part: message.Part{Text: words}}})
 			}
 		})
 		synctest.Wait()

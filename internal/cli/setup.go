@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/internal/catalog"
 	"github.com/helve-dev/helve/internal/config"
 	"github.com/helve-dev/helve/internal/files"
@@ -123,7 +124,7 @@ func (s *setup) choose() {
 	s.choice = &config.Problem{File: from.File, Line: from.Line, Key: "default_agent", Message: err.Error(), Severity: config.Error}
 	own := slices.ContainsFunc(s.cfg.Agents, func(c config.Agent) bool { return c.Name == name })
 	names := make([]string, 0, 8)
-	for _, a := range helve.Agents(o) {
+	for _, a := range agent.Specs(o) {
 		names = append(names, a.Name)
 	}
 	_, near := text.Nearest(name, names)
@@ -151,13 +152,13 @@ func (s *setup) keepBuild() {
 }
 
 // defaults are the rules that an agent has before anything is configured.
-func (s *setup) defaults(agent string) permission.Ruleset {
-	o := helve.AgentOptions{DataDir: s.data, Worktree: s.opt.Worktree}
-	if agent != "" {
-		o.Own = []helve.AgentConfig{{Name: agent}}
+func (s *setup) defaults(name string) permission.Ruleset {
+	o := agent.SpecOptions{DataDir: s.data, Worktree: s.opt.Worktree}
+	if name != "" {
+		o.Own = []agent.SpecChange{{Name: name}}
 	}
-	for _, a := range helve.Agents(o) {
-		if agent == "" || a.Name == agent {
+	for _, a := range agent.Specs(o) {
+		if name == "" || a.Name == name {
 			return a.Policy.Rules
 		}
 	}
@@ -196,7 +197,7 @@ func (a *app) warn(cfg *config.Config, said ...config.Problem) {
 }
 
 // agents are the built-in agents with what the config files say about them.
-func (s *setup) agents() []helve.Agent { return helve.Agents(s.agentOptions()) }
+func (s *setup) agents() []agent.Spec { return agent.Specs(s.agentOptions()) }
 
 // ready says whether a call that names this agent has one to be made by.
 func (s *setup) ready(agent string) error {
@@ -210,19 +211,19 @@ func (s *setup) ready(agent string) error {
 	return nil
 }
 
-func (s *setup) agentOptions() helve.AgentOptions {
-	o := helve.AgentOptions{
+func (s *setup) agentOptions() agent.SpecOptions {
+	o := agent.SpecOptions{
 		DataDir: s.data, Worktree: s.opt.Worktree,
 		User: s.cfg.Rules, Ceilings: s.cfg.Ceilings, Default: s.cfg.DefaultAgent,
 	}
 	known := func(name string) bool {
-		return slices.ContainsFunc(helve.Agents(helve.AgentOptions{}), func(a helve.Agent) bool { return a.Name == name })
+		return slices.ContainsFunc(agent.Specs(agent.SpecOptions{}), func(a agent.Spec) bool { return a.Name == name })
 	}
 	for _, c := range s.cfg.Agents {
 		if c.Untrusted && !known(c.Name) {
 			continue // its limits hold where it exists, and here it does not
 		}
-		o.Own = append(o.Own, helve.AgentConfig{
+		o.Own = append(o.Own, agent.SpecChange{
 			Name: c.Name, Description: c.Description, Mode: c.Mode, Hidden: c.Hidden,
 			Disable: c.Disable || c.Broken && !known(c.Name), // one that is built in has its ceilings
 			Rules:   c.Permission, Ceilings: c.Ceilings,
@@ -234,7 +235,7 @@ func (s *setup) agentOptions() helve.AgentOptions {
 }
 
 // agent returns the agent of a name, the default one for "".
-func (s *setup) agent(name string) (helve.Agent, error) {
+func (s *setup) agent(name string) (agent.Spec, error) {
 	var names []string
 	for _, a := range s.agents() {
 		if name == "" || a.Name == name {
@@ -244,7 +245,7 @@ func (s *setup) agent(name string) (helve.Agent, error) {
 			names = append(names, a.Name)
 		}
 	}
-	return helve.Agent{}, usagef("there is no agent called %q; there are %s", name, strings.Join(names, ", "))
+	return agent.Spec{}, usagef("there is no agent called %q; there are %s", name, strings.Join(names, ", "))
 }
 
 // options turns the config into the options of a runtime.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
@@ -66,7 +67,7 @@ type table struct {
 	app                     *app
 	agent                   string
 	judge                   decisionTable
-	inForce                 *helve.Agent   // read when a line needs it
+	inForce                 *agent.Spec    // read when a line needs it
 	tools                   *helve.Runtime // the same
 	shown                   []tool.Spec    // the same; nil: not yet
 	passed, failed, skipped int

@@ -29,7 +29,7 @@ type watcher struct {
 
 // watch follows the events of the runtime until ctx ends.
 func (w *watcher) watch(ctx context.Context) {
-	events := make(chan helve.Event)
+	events := make(chan event.Event)
 	go func() {
 		defer close(events)
 		for e := range w.rt.Events(ctx, 0) {
@@ -59,7 +59,7 @@ func (w *watcher) watch(ctx context.Context) {
 	}
 }
 
-func (w *watcher) handle(ctx context.Context, e helve.Event) {
+func (w *watcher) handle(ctx context.Context, e event.Event) {
 	switch p := e.Properties.(type) {
 	case event.CallProgress:
 		w.title = p.Title

@@ -107,7 +107,7 @@ type Work struct {
 
 // An Outcome is how a turn ended.
 type Outcome struct {
-	End    string // as in the root's TurnEnd
+	End    string // as agent.End says
 	Text   string // the last that the model said
 	Note   string // why it ended, where End alone does not say it
 	Error  *message.Failure

@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"github.com/gofrs/flock"
+	"github.com/helve-dev/helve/lsp"
 )
 
 // What is read of boards.
@@ -53,13 +54,13 @@ func newBoard(dir string) *board { return &board{dir: dir} }
 
 // show makes the board show these servers. It writes a file when they differ
 // from those shown now.
-func (b *board) show(list []Status) {
+func (b *board) show(list []lsp.Status) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.dir == "" || b.closed || b.path == "" && len(list) == 0 {
 		return
 	}
-	mine := make([]Status, len(list))
+	mine := make([]lsp.Status, len(list))
 	for i, s := range list {
 		s.Owner = os.Getpid()
 		mine[i] = s
@@ -138,8 +139,8 @@ func discardBoard(path string, lock *flock.Flock) {
 
 // ReadBoard returns what the processes that live show on their boards in a
 // folder, by id and root. What dead ones have left there is removed.
-func ReadBoard(dir string) []Status {
-	var all []Status
+func ReadBoard(dir string) []lsp.Status {
+	var all []lsp.Status
 	for _, path := range boards(dir) {
 		lock := flock.New(path+boardLock, flock.SetFlag(os.O_RDWR))
 		gone, err := lock.TryRLock()
@@ -157,7 +158,7 @@ func ReadBoard(dir string) []Status {
 			all = append(all, list...)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Status) int {
+	slices.SortStableFunc(all, func(a, b lsp.Status) int {
 		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Root, b.Root), cmp.Compare(a.Owner, b.Owner))
 	})
 	return all
@@ -185,7 +186,7 @@ func boards(dir string) []string {
 	return slices.Compact(paths)
 }
 
-func readBoard(path string) ([]Status, error) {
+func readBoard(path string) ([]lsp.Status, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("board: %w", err)
@@ -195,7 +196,7 @@ func readBoard(path string) ([]Status, error) {
 	if err != nil {
 		return nil, fmt.Errorf("board: %w", err)
 	}
-	var list []Status
+	var list []lsp.Status
 	if err := json.Unmarshal(data, &list); err != nil {
 		return nil, fmt.Errorf("board: %w", err)
 	}

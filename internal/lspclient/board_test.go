@@ -10,6 +10,7 @@ import (
 
 	"github.com/gofrs/flock"
 	"github.com/google/go-cmp/cmp"
+	"github.com/helve-dev/helve/lsp"
 )
 
 // listing is what lies in a folder.
@@ -36,12 +37,12 @@ func TestBoard(t *testing.T) {
 		t.Errorf("%v, and nothing to show", names)
 	}
 	since := time.Date(2030, 1, 2, 3, 4, 5, 6, time.UTC)
-	go1 := Status{ID: "gopls", Root: "/a", State: StateReady, PID: 12, Memory: 1 << 30, Since: since, Files: 3, Program: "gopls"}
-	go2 := Status{ID: "gopls", Root: "/b", State: StateBroken, Error: "gone \"so\"", Restarts: 3}
-	ts := Status{ID: "typescript", Root: "/a", State: StateStarting}
-	one.show([]Status{ts, go2})
-	two.show([]Status{go1})
-	mine := func(list ...Status) []Status {
+	go1 := lsp.Status{ID: "gopls", Root: "/a", State: lsp.StateReady, PID: 12, Memory: 1 << 30, Since: since, Files: 3, Program: "gopls"}
+	go2 := lsp.Status{ID: "gopls", Root: "/b", State: lsp.StateBroken, Error: "gone \"so\"", Restarts: 3}
+	ts := lsp.Status{ID: "typescript", Root: "/a", State: lsp.StateStarting}
+	one.show([]lsp.Status{ts, go2})
+	two.show([]lsp.Status{go1})
+	mine := func(list ...lsp.Status) []lsp.Status {
 		for i := range list {
 			list[i].Owner = os.Getpid()
 		}
@@ -63,7 +64,7 @@ func TestBoard(t *testing.T) {
 	}
 	one.close()
 	one.close()
-	one.show([]Status{ts}) // too late
+	one.show([]lsp.Status{ts}) // too late
 	two.close()
 	if names := listing(t, dir); names != nil {
 		t.Errorf("%v is left", names)
@@ -74,8 +75,8 @@ func TestBoard(t *testing.T) {
 func TestBoardOfTheDead(t *testing.T) {
 	dir := t.TempDir()
 	dead, alive := newBoard(dir), newBoard(dir)
-	dead.show([]Status{{ID: "dead"}})
-	alive.show([]Status{{ID: "alive"}})
+	dead.show([]lsp.Status{{ID: "dead"}})
+	alive.show([]lsp.Status{{ID: "alive"}})
 	defer alive.close()
 	if err := dead.lock.Close(); err != nil { // as the system does at the end
 		t.Fatal(err)
@@ -109,10 +110,10 @@ func TestBoardTrouble(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := newBoard(file)
-	b.show([]Status{{ID: "x"}})
+	b.show([]lsp.Status{{ID: "x"}})
 	b.close()
 	none := newBoard("")
-	none.show([]Status{{ID: "x"}})
+	none.show([]lsp.Status{{ID: "x"}})
 	none.close()
 	if got := append(ReadBoard(file), ReadBoard("")...); got != nil {
 		t.Errorf("%v", got)
@@ -122,8 +123,8 @@ func TestBoardTrouble(t *testing.T) {
 	broken, good := newBoard(dir), newBoard(dir)
 	defer broken.close()
 	defer good.close()
-	broken.show([]Status{{ID: "x"}})
-	good.show([]Status{{ID: "y"}})
+	broken.show([]lsp.Status{{ID: "x"}})
+	good.show([]lsp.Status{{ID: "y"}})
 	if err := os.WriteFile(broken.path+boardShown, []byte(`[{"id":`), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -139,10 +140,10 @@ func TestBoardAtOnce(t *testing.T) {
 	var writers, readers sync.WaitGroup
 	stop := make(chan struct{})
 	steady := newBoard(dir)
-	steady.show([]Status{{ID: "steady"}})
+	steady.show([]lsp.Status{{ID: "steady"}})
 	writers.Go(func() {
 		for i := range 200 {
-			steady.show([]Status{{ID: "steady", Restarts: -1 - i}})
+			steady.show([]lsp.Status{{ID: "steady", Restarts: -1 - i}})
 		}
 	})
 	for range 3 {
@@ -178,7 +179,7 @@ func TestBoardAtOnce(t *testing.T) {
 			b := newBoard(dir)
 			for i := range 25 {
 				n := w*100 + i
-				b.show([]Status{{ID: "a", Restarts: n}, {ID: "b", Restarts: n}})
+				b.show([]lsp.Status{{ID: "a", Restarts: n}, {ID: "b", Restarts: n}})
 				if b.shown == nil && runtime.GOOS != "windows" { // where an open file is not replaced
 					t.Error("a state was not shown")
 				}

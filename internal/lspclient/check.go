@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/helve-dev/helve/lsp"
 	"io/fs"
 	"slices"
 	"sync"
@@ -21,7 +22,7 @@ const (
 )
 
 // A Baseline is what was known before a change.
-type Baseline map[string][]Diagnostic
+type Baseline map[string][]lsp.Diagnostic
 
 // baselineTime is how long a change waits for what servers are just finding in
 // a file as it was.
@@ -75,7 +76,7 @@ type Question struct {
 // Check brings files to their servers as they are on disk, waits for what the
 // servers find in exactly these texts, and reports it. It waits as long as the
 // options say at the most; what has not come then is pending.
-func (s *Set) Check(ctx context.Context, q Question) Report {
+func (s *Set) Check(ctx context.Context, q Question) lsp.Report {
 	ctx, cancel := context.WithTimeout(ctx, s.opt.Wait)
 	defer cancel()
 	asked := map[string]string{} // what files were called by who asked
@@ -97,7 +98,7 @@ func (s *Set) Check(ctx context.Context, q Question) Report {
 	for i := range out.Files {
 		out.Files[i].Path = asked[out.Files[i].Path]
 	}
-	for _, list := range [][]Pending{out.Pending, out.Missing} {
+	for _, list := range [][]lsp.Pending{out.Pending, out.Missing} {
 		for i := range list {
 			list[i].Path = asked[list[i].Path]
 		}
@@ -114,7 +115,7 @@ type errand struct {
 	err    error
 	sent   int  // the number of the text that was brought
 	fresh  bool // what is known is about that text
-	found  []Diagnostic
+	found  []lsp.Diagnostic
 	seq    uint64 // the publication that said so
 }
 
@@ -216,8 +217,8 @@ func (v *errand) rest(ctx context.Context) {
 }
 
 // report puts together what the errands have brought.
-func (s *Set) report(ctx context.Context, q Question, errands []errand) Report {
-	var out Report
+func (s *Set) report(ctx context.Context, q Question, errands []errand) lsp.Report {
+	var out lsp.Report
 	for _, file := range q.Files {
 		r, known, pending := s.fileReport(file, q.Before, errands)
 		if known {
@@ -235,10 +236,10 @@ func (s *Set) report(ctx context.Context, q Question, errands []errand) Report {
 }
 
 // missing are the servers of a file that are not on this machine.
-func missing(file string, errands []errand) (out []Pending) {
+func missing(file string, errands []errand) (out []lsp.Pending) {
 	for _, v := range errands {
 		if m, ok := errors.AsType[*Missing](v.err); ok && v.path == file {
-			out = append(out, Pending{Server: m.Server, Path: file, Why: m.Why, Failed: true})
+			out = append(out, lsp.Pending{Server: m.Server, Path: file, Why: m.Why, Failed: true})
 		}
 	}
 	return out
@@ -254,8 +255,8 @@ func (s *Set) owe(file string, owed bool) {
 }
 
 // fileReport is what the servers of one file say.
-func (s *Set) fileReport(file string, before Baseline, errands []errand) (r FileReport, known bool, pending []Pending) {
-	r = FileReport{Path: file, Diagnostics: []Diagnostic{}}
+func (s *Set) fileReport(file string, before Baseline, errands []errand) (r lsp.FileReport, known bool, pending []lsp.Pending) {
+	r = lsp.FileReport{Path: file, Diagnostics: []lsp.Diagnostic{}}
 	for _, v := range errands {
 		switch {
 		case v.path != file:
@@ -264,7 +265,7 @@ func (s *Set) fileReport(file string, before Baseline, errands []errand) (r File
 			r.Diagnostics = append(r.Diagnostics, v.found...)
 		default:
 			if why, failed := v.why(); why != "" || failed {
-				pending = append(pending, Pending{v.client.server.ID, file, why, failed})
+				pending = append(pending, lsp.Pending{Server: v.client.server.ID, Path: file, Why: why, Failed: failed})
 			}
 		}
 	}
@@ -301,12 +302,12 @@ func (v *errand) why() (why string, failed bool) {
 }
 
 // keyOf tells apart what a server found, wherever it stands by now.
-func keyOf(d Diagnostic) string {
+func keyOf(d lsp.Diagnostic) string {
 	return fmt.Sprintf("%d\x00%s\x00%s\x00%s", d.Severity, d.Source, d.Code, d.Message)
 }
 
 // marked marks what was there before.
-func marked(list []Diagnostic, before Baseline, path string) []Diagnostic {
+func marked(list []lsp.Diagnostic, before Baseline, path string) []lsp.Diagnostic {
 	list = slices.Clone(list)
 	old := map[string]int{}
 	for _, d := range before[path] {

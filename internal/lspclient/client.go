@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/helve-dev/helve/lsp"
 )
 
 // How a server that ends by itself is treated.
@@ -53,7 +55,7 @@ type attempt struct {
 func newClient(s *Set, m match) *client {
 	return &client{
 		set: s, server: m.server, root: m.root, log: s.journal(m.server.ID),
-		state: StateStopped, since: time.Now(), used: time.Now(),
+		state: lsp.StateStopped, since: time.Now(), used: time.Now(),
 	}
 }
 
@@ -129,7 +131,7 @@ func (c *client) ensure(ctx context.Context) (*link, error) {
 
 // begin starts an attempt; c.mu is held.
 func (c *client) begin() (*attempt, error) {
-	if c.state == StateBroken {
+	if c.state == lsp.StateBroken {
 		return nil, &Unavailable{c.server.ID, c.fault}
 	}
 	if wait := time.Until(c.resting); wait > 0 {
@@ -151,7 +153,7 @@ func (c *client) begin() (*attempt, error) {
 		c.restarts++
 	}
 	c.started = true
-	c.move(StateStarting, "")
+	c.move(lsp.StateStarting, "")
 	return a, nil
 }
 
@@ -187,24 +189,24 @@ func (c *client) begun(ctx context.Context, l *link) error {
 		return errSetClosed
 	}
 	c.link, c.told = l, ""
-	c.move(StateReady, "")
+	c.move(lsp.StateReady, "")
 	return nil
 }
 
 // failed notes that a life was short, or did not begin; c.mu is held.
 func (c *client) failed(err error) {
 	if c.set.life.Err() != nil || errors.Is(err, errStopped) {
-		c.move(StateStopped, "")
+		c.move(lsp.StateStopped, "")
 		return
 	}
 	c.lives++
 	why := sentence(err.Error())
 	if _, final := errors.AsType[*tooLarge](err); final || c.lives >= maxLives {
-		c.move(StateBroken, why+" It is not started again before somebody restarts it.")
+		c.move(lsp.StateBroken, why+" It is not started again before somebody restarts it.")
 		return
 	}
 	c.resting = time.Now().Add(firstDelay << (c.lives - 1))
-	c.move(StateFailed, why)
+	c.move(lsp.StateFailed, why)
 }
 
 // sentence makes a text end as one.
@@ -274,7 +276,7 @@ func (c *client) reset() {
 	if a != nil {
 		a.cancel(errStopped)
 	}
-	c.move(StateStopped, "")
+	c.move(lsp.StateStopped, "")
 	c.mu.Unlock()
 	if l != nil && !c.set.spawn(l.stop) { // nobody waits for its end
 		l.stop()
@@ -302,10 +304,10 @@ func (c *client) close() {
 }
 
 // status is how the server is, and whether it was ever started.
-func (c *client) status() (s Status, started bool) {
+func (c *client) status() (s lsp.Status, started bool) {
 	c.mu.Lock()
 	started = c.started
-	s = Status{ID: c.server.ID, Root: c.root, State: c.state, Error: c.fault, Since: c.since, Restarts: c.restarts}
+	s = lsp.Status{ID: c.server.ID, Root: c.root, State: c.state, Error: c.fault, Since: c.since, Restarts: c.restarts}
 	l := c.link
 	c.mu.Unlock()
 	if l != nil {

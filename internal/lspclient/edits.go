@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/helve-dev/helve/lsp"
 	"math"
 	"path/filepath"
 	"slices"
@@ -27,8 +28,8 @@ const (
 
 // A textEdit puts a new text in place of a range.
 type textEdit struct {
-	Range   Range  `json:"range"`
-	NewText string `json:"newText"`
+	Range   lsp.Range `json:"range"`
+	NewText string    `json:"newText"`
 }
 
 // An EditKind says what is to be done with a file.
@@ -112,18 +113,18 @@ func applyEdits(text string, edits []textEdit, e counting) (string, error) {
 	return b.String(), nil
 }
 
-func comparePositions(a, b Position) int {
+func comparePositions(a, b lsp.Position) int {
 	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Character, b.Character))
 }
 
 // spelled is a range as people count, from 1.
-func spelled(r Range) string {
+func spelled(r lsp.Range) string {
 	return fmt.Sprintf("%d:%d-%d:%d", r.Start.Line+1, r.Start.Character+1, r.End.Line+1, r.End.Character+1)
 }
 
 // minimalChange is what has to be put in place of which range of before to get
 // after: all that is between what both begin and end with, by whole characters.
-func minimalChange(before, after string, e counting) (Range, string) {
+func minimalChange(before, after string, e counting) (lsp.Range, string) {
 	start := commonPrefix(before, after)
 	for !wholeLines(before, start) || !wholeLines(after, start) {
 		start--
@@ -133,7 +134,7 @@ func minimalChange(before, after string, e counting) (Range, string) {
 		tail--
 	}
 	l := newLines(before)
-	where := Range{Start: l.position(start, e), End: l.position(len(before)-tail, e)}
+	where := lsp.Range{Start: l.position(start, e), End: l.position(len(before)-tail, e)}
 	return where, after[start : len(after)-tail]
 }
 

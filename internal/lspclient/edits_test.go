@@ -10,11 +10,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/helve-dev/helve/lsp"
 	"pgregory.net/rapid"
 )
 
 func editLine(line, from, to int, text string) textEdit {
-	return textEdit{Range{Position{line, from}, Position{line, to}}, text}
+	return textEdit{lsp.Range{Start: lsp.Position{Line: line, Character: from}, End: lsp.Position{Line: line, Character: to}}, text}
 }
 
 func TestApplyEdits(t *testing.T) {
@@ -29,8 +30,8 @@ func TestApplyEdits(t *testing.T) {
 		"insert before replace":  {[]textEdit{editLine(0, 0, 3, "1"), editLine(0, 0, 0, "x"), editLine(0, 3, 3, "y")}, "x1y two\r\n😀 three\n"},
 		"side by side":           {[]textEdit{editLine(0, 3, 4, ""), editLine(0, 0, 3, "")}, "two\r\n😀 three\n"},
 		"past the line":          {[]textEdit{editLine(0, 7, 99, "!")}, "one two!\r\n😀 three\n"},
-		"lines joined":           {[]textEdit{{Range{Position{0, 7}, Position{1, 0}}, " "}}, "one two 😀 three\n"},
-		"all, and then some":     {[]textEdit{{Range{Position{0, 0}, Position{1 << 30, 0}}, "new"}}, "new"},
+		"lines joined":           {[]textEdit{{lsp.Range{Start: lsp.Position{Line: 0, Character: 7}, End: lsp.Position{Line: 1, Character: 0}}, " "}}, "one two 😀 three\n"},
+		"all, and then some":     {[]textEdit{{lsp.Range{Start: lsp.Position{Line: 0, Character: 0}, End: lsp.Position{Line: 1 << 30, Character: 0}}, "new"}}, "new"},
 		"at the end of the text": {[]textEdit{editLine(2, 0, 0, "four")}, text + "four"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -93,7 +94,7 @@ func plainApply(text string, edits []textEdit, e counting) (string, bool) {
 func anyEdits(text string) *rapid.Generator[[]textEdit] {
 	count := len(newLines(text).starts)
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) textEdit {
-		at := Position{rapid.IntRange(0, count).Draw(t, "line"), rapid.IntRange(0, 40).Draw(t, "character")}
+		at := lsp.Position{Line: rapid.IntRange(0, count).Draw(t, "line"), Character: rapid.IntRange(0, 40).Draw(t, "character")}
 		end := at
 		if rapid.Bool().Draw(t, "replaces") {
 			end.Character += rapid.IntRange(0, 4).Draw(t, "width")
@@ -101,7 +102,7 @@ func anyEdits(text string) *rapid.Generator[[]textEdit] {
 				end.Line++
 			}
 		}
-		return textEdit{Range{at, end}, rapid.SampledFrom([]string{"", "x", "yy", "é\n"}).Draw(t, "text")}
+		return textEdit{lsp.Range{Start: at, End: end}, rapid.SampledFrom([]string{"", "x", "yy", "é\n"}).Draw(t, "text")}
 	}), 0, 5)
 }
 
@@ -144,7 +145,7 @@ func TestMinimalChange(t *testing.T) {
 }
 
 func editFrom(line, character, endLine, end int, text string) textEdit {
-	return textEdit{Range{Position{line, character}, Position{endLine, end}}, text}
+	return textEdit{lsp.Range{Start: lsp.Position{Line: line, Character: character}, End: lsp.Position{Line: endLine, Character: end}}, text}
 }
 
 // asSent is a text as a server gets it.

@@ -3,6 +3,7 @@ package lspclient
 import (
 	"errors"
 	"fmt"
+	"github.com/helve-dev/helve/lsp"
 	"os"
 	"path/filepath"
 	"strings"
@@ -77,12 +78,12 @@ func TestCrashes(t *testing.T) {
 		if len(r.Files) > 0 {
 			t.Fatalf("a server that ended has reported %+v", r)
 		}
-		if st := b.Status(); len(st) == 1 && st[0].State == StateBroken {
+		if st := b.Status(); len(st) == 1 && st[0].State == lsp.StateBroken {
 			break
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	st := b.until(StateBroken)
+	st := b.until(lsp.StateBroken)
 	if !strings.Contains(st.Error, "exit code 7") || !strings.Contains(st.Error, "fatal at textDocument/didOpen") || st.Restarts != maxLives-1 {
 		t.Errorf("%+v", st)
 	}
@@ -134,12 +135,12 @@ func TestTooMuchMemory(t *testing.T) {
 	deadline := time.Now().Add(60 * time.Second)
 	for time.Now().Before(deadline) {
 		b.Check(t.Context(), Question{Files: []string{path}})
-		if b.Status()[0].State == StateBroken {
+		if b.Status()[0].State == lsp.StateBroken {
 			break
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	if st := b.until(StateBroken); !strings.Contains(st.Error, "memory_bytes") {
+	if st := b.until(lsp.StateBroken); !strings.Contains(st.Error, "memory_bytes") {
 		t.Errorf("%+v", st)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"github.com/helve-dev/helve/lsp"
 	"slices"
 	"time"
 )
@@ -18,20 +19,20 @@ const (
 
 // findings are what a server has last said about a file.
 type findings struct {
-	list    []Diagnostic
+	list    []lsp.Diagnostic
 	version int    // of the text they are about; -1 where the server did not say
 	seq     uint64 // which publication it was
 	first   uint64 // which one was the first about this file
 	at      time.Time
 
-	pulled        []Diagnostic // what it answered when it was asked
-	pulledVersion int          // of the text that it was asked about
+	pulled        []lsp.Diagnostic // what it answered when it was asked
+	pulledVersion int              // of the text that it was asked about
 	pulledSeq     uint64
 }
 
 // about is what is known of a file's text of a version. Of what was published
 // and what was answered the newer counts: both are all that the server knows.
-func (f *findings) about(version int) []Diagnostic {
+func (f *findings) about(version int) []lsp.Diagnostic {
 	if f.pulledSeq == 0 || f.pulledVersion < version || f.seq > f.pulledSeq && f.version == version {
 		return f.list
 	}
@@ -91,11 +92,11 @@ func (l *link) findingsOf(path string) *findings {
 
 // read decodes diagnostics that take the place of others, and counts their
 // positions in UTF-16. What is too much is left out. l.mu is held.
-func (l *link) read(path string, before []Diagnostic, raw json.RawMessage) []Diagnostic {
+func (l *link) read(path string, before []lsp.Diagnostic, raw json.RawMessage) []lsp.Diagnostic {
 	for _, d := range before {
 		l.bytes -= len(d.Raw)
 	}
-	out, seen := []Diagnostic{}, 0
+	out, seen := []lsp.Diagnostic{}, 0
 	_ = eachIn(raw, '[', func(_ string, dec *json.Decoder) error { // what can not be read ends it
 		var one json.RawMessage
 		if seen++; seen > maxFindings {
@@ -104,13 +105,13 @@ func (l *link) read(path string, before []Diagnostic, raw json.RawMessage) []Dia
 		if err := dec.Decode(&one); err != nil {
 			return err
 		}
-		var d Diagnostic
+		var d lsp.Diagnostic
 		if l.bytes+len(one) > maxFound || json.Unmarshal(one, &d) != nil {
 			return nil
 		}
 		d.Raw, d.About = one, about(one)
 		if doc := l.docs[path]; doc != nil && l.encoding != utf16Units {
-			d.Range = Range{convert(d.Range.Start, doc.lines, l.encoding, utf16Units), convert(d.Range.End, doc.lines, l.encoding, utf16Units)}
+			d.Range = lsp.Range{Start: convert(d.Range.Start, doc.lines, l.encoding, utf16Units), End: convert(d.Range.End, doc.lines, l.encoding, utf16Units)}
 			d.Raw = replaced(one, d.Range)
 		}
 		l.bytes += len(d.Raw)
@@ -142,7 +143,7 @@ func about(raw json.RawMessage) (files []string) {
 }
 
 // replaced is a diagnostic with another range.
-func replaced(raw json.RawMessage, r Range) json.RawMessage {
+func replaced(raw json.RawMessage, r lsp.Range) json.RawMessage {
 	var o map[string]json.RawMessage
 	at, err := json.Marshal(r)
 	if err != nil || json.Unmarshal(raw, &o) != nil {

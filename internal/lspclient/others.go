@@ -3,6 +3,7 @@ package lspclient
 import (
 	"cmp"
 	"context"
+	"github.com/helve-dev/helve/lsp"
 	"maps"
 	"math"
 	"slices"
@@ -114,14 +115,14 @@ func (l *link) exposed() (out []*doc) {
 	return append(out, open...)
 }
 
-func hasError(list []Diagnostic) bool {
-	return slices.ContainsFunc(list, func(d Diagnostic) bool { return d.Severity == 1 })
+func hasError(list []lsp.Diagnostic) bool {
+	return slices.ContainsFunc(list, func(d lsp.Diagnostic) bool { return d.Severity == 1 })
 }
 
 // others are further files with errors: those that an earlier report owes, and
 // if it is asked for all that are known to be so after the change. known are
 // all other files that something is known of.
-func (s *Set) others(q Question, errands []errand) (out, known []FileReport) {
+func (s *Set) others(q Question, errands []errand) (out, known []lsp.FileReport) {
 	s.mu.Lock()
 	sift := sieve{q: q, owed: maps.Clone(s.owed), at: map[string]int{}}
 	s.mu.Unlock()
@@ -140,13 +141,13 @@ func (s *Set) others(q Question, errands []errand) (out, known []FileReport) {
 		}
 		known = append(known, c.report)
 	}
-	slices.SortStableFunc(out, func(a, b FileReport) int { return boolean(!a.fresh()) - boolean(!b.fresh()) })
+	slices.SortStableFunc(out, func(a, b lsp.FileReport) int { return boolean(!hasNewError(a)) - boolean(!hasNewError(b)) })
 	return out, known
 }
 
 // A candidate is another file that may be worth a report.
 type candidate struct {
-	report FileReport
+	report lsp.FileReport
 	first  uint64 // when something was first said about it
 }
 
@@ -172,15 +173,15 @@ func (v *sieve) take(l *link, since uint64) {
 		i, ok := v.at[path]
 		if !ok {
 			i, v.at[path] = len(v.all), len(v.all)
-			v.all = append(v.all, candidate{report: FileReport{Path: path, Diagnostics: []Diagnostic{}}, first: f.first})
+			v.all = append(v.all, candidate{report: lsp.FileReport{Path: path, Diagnostics: []lsp.Diagnostic{}}, first: f.first})
 		}
 		v.all[i].report.Diagnostics = append(v.all[i].report.Diagnostics, f.about(version)...)
 	}
 }
 
-// fresh reports whether the file has an error that was not there before.
-func (r FileReport) fresh() bool {
-	return slices.ContainsFunc(r.Diagnostics, func(d Diagnostic) bool { return d.Severity == 1 && !d.Old })
+// hasNewError reports whether the file has an error that was not there before.
+func hasNewError(r lsp.FileReport) bool {
+	return slices.ContainsFunc(r.Diagnostics, func(d lsp.Diagnostic) bool { return d.Severity == 1 && !d.Old })
 }
 
 // certain is the publication after which everything that a server says is

@@ -1,6 +1,7 @@
 package lspclient
 
 import (
+	"github.com/helve-dev/helve/lsp"
 	"sort"
 	"unicode/utf8"
 )
@@ -99,7 +100,7 @@ func marksOf(text string) []mark {
 // offset is where a position is in the text. One past the end of its line is at
 // that end, one past the last line at the end of the text, and one inside a
 // character before it.
-func (l lines) offset(p Position, e counting) int {
+func (l lines) offset(p lsp.Position, e counting) int {
 	if p.Line < 0 {
 		return 0
 	}
@@ -121,18 +122,18 @@ func (l lines) offset(p Position, e counting) int {
 
 // position is where an offset is. One inside a character, or inside \r\n, counts
 // as the place before it.
-func (l lines) position(offset int, e counting) Position {
+func (l lines) position(offset int, e counting) lsp.Position {
 	offset = max(0, min(offset, len(l.text)))
 	line := sort.SearchInts(l.starts, offset+1) - 1
 	start := l.starts[line]
 	offset = min(offset, l.end(line))
 	if l.marks == nil {
-		return Position{Line: line, Character: offset - start}
+		return lsp.Position{Line: line, Character: offset - start}
 	}
 	for !wholeCharacters(l.text, offset) {
 		offset--
 	}
-	return Position{Line: line, Character: l.units(offset, e) - l.units(start, e)}
+	return lsp.Position{Line: line, Character: l.units(offset, e) - l.units(start, e)}
 }
 
 // end is where the text of a line ends, before what ends the line.
@@ -181,7 +182,7 @@ func (l lines) seek(units, from int, e counting, end int) int {
 // convert says a position in other units. A position in the text as it is has
 // to be given; one outside of it is moved to where [lines.offset] puts it,
 // unless the units are the same.
-func convert(p Position, l lines, from, to counting) Position {
+func convert(p lsp.Position, l lines, from, to counting) lsp.Position {
 	if from == to {
 		return p
 	}

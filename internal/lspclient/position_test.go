@@ -5,6 +5,7 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"github.com/helve-dev/helve/lsp"
 	"pgregory.net/rapid"
 )
 
@@ -39,12 +40,12 @@ func TestOffset(t *testing.T) {
 		{-1, 5, utf16Units, 0},
 		{0, -1, utf16Units, 0},
 	} {
-		p := Position{c.line, c.character}
+		p := lsp.Position{Line: c.line, Character: c.character}
 		if got := newLines(text).offset(p, c.e); got != c.want {
 			t.Errorf("offset(%v, %s) = %d, want %d", p, c.e, got, c.want)
 		}
 	}
-	if got := newLines("").offset(Position{0, 3}, utf16Units); got != 0 {
+	if got := newLines("").offset(lsp.Position{Line: 0, Character: 3}, utf16Units); got != 0 {
 		t.Errorf("offset in nothing = %d", got)
 	}
 }
@@ -55,19 +56,19 @@ func TestPosition(t *testing.T) {
 	for _, c := range []struct {
 		offset int
 		e      counting
-		want   Position
+		want   lsp.Position
 	}{
-		{-1, utf16Units, Position{0, 0}},
-		{1, utf8Units, Position{0, 0}}, // inside é
-		{2, utf8Units, Position{0, 2}},
-		{3, utf16Units, Position{0, 1}}, // between \r and \n
-		{4, utf16Units, Position{1, 0}},
-		{7, utf16Units, Position{1, 0}},
-		{8, utf16Units, Position{1, 2}},
-		{8, utf8Units, Position{1, 4}},
-		{8, utf32Units, Position{1, 1}},
-		{10, utf16Units, Position{2, 0}},
-		{99, utf16Units, Position{2, 0}},
+		{-1, utf16Units, lsp.Position{Line: 0, Character: 0}},
+		{1, utf8Units, lsp.Position{Line: 0, Character: 0}}, // inside é
+		{2, utf8Units, lsp.Position{Line: 0, Character: 2}},
+		{3, utf16Units, lsp.Position{Line: 0, Character: 1}}, // between \r and \n
+		{4, utf16Units, lsp.Position{Line: 1, Character: 0}},
+		{7, utf16Units, lsp.Position{Line: 1, Character: 0}},
+		{8, utf16Units, lsp.Position{Line: 1, Character: 2}},
+		{8, utf8Units, lsp.Position{Line: 1, Character: 4}},
+		{8, utf32Units, lsp.Position{Line: 1, Character: 1}},
+		{10, utf16Units, lsp.Position{Line: 2, Character: 0}},
+		{99, utf16Units, lsp.Position{Line: 2, Character: 0}},
 	} {
 		if got := l.position(c.offset, c.e); got != c.want {
 			t.Errorf("position(%d, %s) = %v, want %v", c.offset, c.e, got, c.want)
@@ -79,13 +80,13 @@ func TestConvert(t *testing.T) {
 	l := newLines("x\n😀é=1")
 	for _, c := range []struct {
 		from, to counting
-		p, want  Position
+		p, want  lsp.Position
 	}{
-		{utf8Units, utf16Units, Position{1, 6}, Position{1, 3}},
-		{utf16Units, utf32Units, Position{1, 3}, Position{1, 2}},
-		{utf32Units, utf8Units, Position{1, 2}, Position{1, 6}},
-		{utf8Units, utf16Units, Position{1, 99}, Position{1, 5}},
-		{utf8Units, utf8Units, Position{7, 99}, Position{7, 99}},
+		{utf8Units, utf16Units, lsp.Position{Line: 1, Character: 6}, lsp.Position{Line: 1, Character: 3}},
+		{utf16Units, utf32Units, lsp.Position{Line: 1, Character: 3}, lsp.Position{Line: 1, Character: 2}},
+		{utf32Units, utf8Units, lsp.Position{Line: 1, Character: 2}, lsp.Position{Line: 1, Character: 6}},
+		{utf8Units, utf16Units, lsp.Position{Line: 1, Character: 99}, lsp.Position{Line: 1, Character: 5}},
+		{utf8Units, utf8Units, lsp.Position{Line: 7, Character: 99}, lsp.Position{Line: 7, Character: 99}},
 	} {
 		if got := convert(c.p, l, c.from, c.to); got != c.want {
 			t.Errorf("convert(%v, %s, %s) = %v, want %v", c.p, c.from, c.to, got, c.want)
@@ -137,7 +138,7 @@ func plainUnits(character string, e counting) int {
 	return len(runes)
 }
 
-func plainOffset(text string, p Position, e counting) int {
+func plainOffset(text string, p lsp.Position, e counting) int {
 	all := plainLines(text)
 	if p.Line >= len(all) {
 		return len(text)
@@ -157,7 +158,7 @@ func TestOffsetIsThePlainOne(t *testing.T) {
 		e := rapid.SampledFrom(encodings()).Draw(t, "encoding")
 		l := newLines(text)
 		for range 20 {
-			p := Position{rapid.IntRange(0, len(l.starts)).Draw(t, "line"), rapid.IntRange(0, 2500).Draw(t, "character")}
+			p := lsp.Position{Line: rapid.IntRange(0, len(l.starts)).Draw(t, "line"), Character: rapid.IntRange(0, 2500).Draw(t, "character")}
 			if got, want := l.offset(p, e), plainOffset(text, p, e); got != want {
 				t.Fatalf("offset(%v) = %d, want %d", p, got, want)
 			}
@@ -177,7 +178,7 @@ func TestOffsetAndPositionUndoEachOther(t *testing.T) {
 			units := 0
 			for i, at := range line {
 				p := l.position(at, e)
-				if want := (Position{number, units}); p != want {
+				if want := (lsp.Position{Line: number, Character: units}); p != want {
 					t.Fatalf("position(%d) = %v, want %v", at, p, want)
 				}
 				if got := l.offset(p, e); got != at {
@@ -200,7 +201,7 @@ func TestPositionIsMonotone(t *testing.T) {
 		text := texts().Draw(t, "text")
 		e := rapid.SampledFrom(encodings()).Draw(t, "encoding")
 		l := newLines(text)
-		last := Position{}
+		last := lsp.Position{}
 		for i := range len(text) + 1 {
 			p := l.position(i, e)
 			if comparePositions(last, p) > 0 || l.offset(p, e) > i || i-l.offset(p, e) > 3 {
@@ -218,7 +219,7 @@ func TestMarksOfAllLengths(t *testing.T) {
 			text := "é" + strings.Repeat(unit, n/len(unit)) + strings.Repeat("x", n%len(unit))
 			l := newLines(text)
 			for _, e := range encodings() {
-				want := Position{0, plainUnits(text, e)}
+				want := lsp.Position{Line: 0, Character: plainUnits(text, e)}
 				if got := l.position(len(text), e); got != want || l.offset(want, e) != len(text) {
 					t.Fatalf("%q %d times, in %s: it ends at %v, want %v, and that at %d", unit, n, e, got, want, l.offset(want, e))
 				}

@@ -2,40 +2,12 @@ package lspclient
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"github.com/helve-dev/helve/internal/process"
 	"os"
 	"time"
 )
-
-// A Position is a place in a text, counted from 0, in the units that the
-// server and we have agreed on.
-type Position struct {
-	Line      int `json:"line"`
-	Character int `json:"character"`
-}
-
-// A Range is a part of a text; its end is not in it.
-type Range struct {
-	Start Position `json:"start"`
-	End   Position `json:"end"`
-}
-
-// A Diagnostic is something that a server has found in a file. Its positions
-// are counted in UTF-16 units.
-type Diagnostic struct {
-	Range    Range           `json:"range"`
-	Severity int             `json:"severity,omitempty"` // 1 error, 2 warning, 3 information, 4 hint; 0 where the server does not say
-	Code     json.RawMessage `json:"code,omitempty"`
-	Source   string          `json:"source,omitempty"`
-	Message  string          `json:"message"`
-
-	Raw   json.RawMessage `json:"-"` // as the server sent it, for programs
-	About []string        `json:"-"` // further files that it speaks of
-	Old   bool            `json:"-"` // it is known to have been there before the change
-}
 
 // A FileChange is a file that has changed on disk, with what happened to it as
 // the protocol numbers it.
@@ -87,54 +59,6 @@ type Options struct {
 	// one has sent diagnostics. Both must return at once.
 	OnChange      func()
 	OnDiagnostics func(server, path string)
-}
-
-// The states of a server.
-const (
-	StateStarting = "starting"
-	StateReady    = "connected"
-	StateStopped  = "stopped" // nobody used it, or it was asked to
-	StateFailed   = "error"   // it ended or did not start; it is tried again
-	StateBroken   = "broken"  // it is not tried again
-)
-
-// A Status is how a server is that was started, or was to be.
-type Status struct {
-	ID       string    `json:"id"`
-	Root     string    `json:"root"`
-	State    string    `json:"status"`
-	Error    string    `json:"error,omitempty"` // why, with its last words
-	PID      int       `json:"pid,omitempty"`
-	Memory   int64     `json:"memory,omitempty"` // bytes of all its processes
-	Since    time.Time `json:"since,omitzero"`
-	Restarts int       `json:"restarts,omitempty"`
-	Files    int       `json:"files,omitempty"` // that are open in it
-	Program  string    `json:"program,omitempty"`
-	Owner    int       `json:"owner,omitempty"` // the process that it belongs to
-}
-
-// A Report is what servers say about files that were changed.
-type Report struct {
-	Files  []FileReport // those that were asked about and that something is known of, in order
-	Others []FileReport // further ones with errors: those with new ones first
-	Known  []FileReport // what else is known, for programs
-	// Pending are servers that have not yet said anything about the new text,
-	// and Missing those that are not on this machine.
-	Pending, Missing []Pending
-}
-
-// A FileReport is what is wrong with one file.
-type FileReport struct {
-	Path        string
-	Diagnostics []Diagnostic // in the order of the servers
-}
-
-// A Pending server has not said anything about the text of a file.
-type Pending struct {
-	Server string
-	Path   string
-	Why    string // such as "it is still starting"
-	Failed bool   // it is not at work: it has ended, or can not be started
 }
 
 // ErrNone says that there is no server for a file.

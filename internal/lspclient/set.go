@@ -12,6 +12,7 @@ import (
 
 	"github.com/helve-dev/helve/internal/disk"
 	"github.com/helve-dev/helve/internal/process"
+	"github.com/helve-dev/helve/lsp"
 )
 
 // A Set is the language servers of a project. It is safe for concurrent use.
@@ -248,8 +249,8 @@ func (s *Set) Running() (out []*View) {
 }
 
 // Status is how the servers are that were started.
-func (s *Set) Status() []Status {
-	out := []Status{}
+func (s *Set) Status() []lsp.Status {
+	out := []lsp.Status{}
 	for _, c := range s.all() {
 		if st, started := c.status(); started {
 			out = append(out, st)
@@ -269,20 +270,11 @@ func (s *Set) Log(id string) []string {
 	return log.Lines()
 }
 
-// A Found is a server that helve knows or that is configured, with the program
-// that it would start here.
-type Found struct {
-	ID         string   `json:"id"`
-	Extensions []string `json:"extensions"`
-	Command    []string `json:"command,omitempty"`
-	Missing    string   `json:"missing,omitempty"` // why it can not be started, and what to do
-}
-
 // Found says of every server whether it could be started in the working
 // folder. It starts nothing.
-func (s *Set) Found() (out []Found) {
+func (s *Set) Found() (out []lsp.Found) {
 	for _, server := range s.opt.Servers {
-		f := Found{ID: server.ID, Extensions: server.Extensions}
+		f := lsp.Found{ID: server.ID, Extensions: server.Extensions}
 		l, err := server.launch(s.opt.Dir, s.place)
 		if err != nil {
 			f.Missing = err.Error()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/helve-dev/helve/internal/lspclient/lsptest"
 	"github.com/helve-dev/helve/internal/process"
+	"github.com/helve-dev/helve/lsp"
 )
 
 // A bench is a set with one fake server for .foo files.
@@ -247,7 +248,7 @@ func TestIdle(t *testing.T) {
 	b := newBench(t, func(o *Options) { o.Idle = 50 * time.Millisecond })
 	b.write("a.foo", "ERROR x\n")
 	b.errors(nil, "a.foo")
-	b.until(StateStopped)
+	b.until(lsp.StateStopped)
 	if got := b.errors(nil, "a.foo"); len(got) != 1 {
 		t.Errorf("after a rest: %q", got)
 	}
@@ -257,7 +258,7 @@ func TestIdle(t *testing.T) {
 }
 
 // until waits until the only server is in a state.
-func (b *bench) until(state string) Status {
+func (b *bench) until(state string) lsp.Status {
 	b.t.Helper()
 	deadline := time.Now().Add(30 * time.Second)
 	for {
@@ -332,7 +333,7 @@ func TestOvertaken(t *testing.T) {
 			path := b.write("a.foo", "fine\n")
 			b.errors(nil, "a.foo")
 			b.write("a.foo", "ERROR one\n")
-			first := make(chan Report)
+			first := make(chan lsp.Report)
 			go func() { first <- b.Check(t.Context(), Question{Files: []string{path}, Before: Baseline{}}) }()
 			for l := b.links()[0]; ; time.Sleep(time.Millisecond) { // until the first waits for what is found in its text
 				l.mu.Lock()
@@ -371,7 +372,7 @@ func TestEveryDeathIsTold(t *testing.T) {
 		if left, err := l.process.End(0); err != nil || len(left) > 0 {
 			t.Fatal(left, err)
 		}
-		b.until(StateFailed)
+		b.until(lsp.StateFailed)
 		b.write("a.foo", fmt.Sprintf("ERROR %d\n", round))
 		r := b.Check(t.Context(), Question{Files: []string{path}, Before: Baseline{}})
 		if len(r.Pending) != 1 || !r.Pending[0].Failed || r.Pending[0].Why == "" {

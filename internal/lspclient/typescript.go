@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"github.com/helve-dev/helve/lsp"
 	"slices"
 	"time"
 )
@@ -50,8 +51,8 @@ func (d tsDiagnostic) plain() (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := Range{Position{max(d.Start.Line-1, 0), max(d.Start.Offset-1, 0)}, Position{max(d.End.Line-1, 0), max(d.End.Offset-1, 0)}}
-	return json.Marshal(Diagnostic{Range: at, Severity: severity, Code: code, Source: source, Message: d.Text})
+	at := lsp.Range{Start: lsp.Position{Line: max(d.Start.Line-1, 0), Character: max(d.Start.Offset-1, 0)}, End: lsp.Position{Line: max(d.End.Line-1, 0), Character: max(d.End.Offset-1, 0)}}
+	return json.Marshal(lsp.Diagnostic{Range: at, Severity: severity, Code: code, Source: source, Message: d.Text})
 }
 
 // pullTypeScript asks the checker what is wrong with a file.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/helve-dev/helve/lsp"
 	"time"
 )
 
@@ -23,10 +24,10 @@ func (v *View) URI() string { return v.doc.uri }
 // At is a place in the file as editors show it, counted from 1 and by UTF-16
 // units, as the server counts. What lies beyond the end of a line or of the
 // file is its end.
-func (v *View) At(line, character int) Position {
+func (v *View) At(line, character int) lsp.Position {
 	v.link.mu.Lock()
 	defer v.link.mu.Unlock()
-	p := Position{max(line-1, 0), max(character-1, 0)}
+	p := lsp.Position{Line: max(line-1, 0), Character: max(character-1, 0)}
 	if v.link.encoding == utf16Units {
 		return p
 	}
@@ -70,13 +71,13 @@ func noMethod(err error) bool {
 // Native is a diagnostic of the file in the units that the server counts in.
 func (v *View) Native(raw json.RawMessage) json.RawMessage {
 	l := v.link
-	var d Diagnostic
+	var d lsp.Diagnostic
 	if l.encoding == utf16Units || json.Unmarshal(raw, &d) != nil {
 		return raw
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return replaced(raw, Range{convert(d.Range.Start, v.doc.lines, utf16Units, l.encoding), convert(d.Range.End, v.doc.lines, utf16Units, l.encoding)})
+	return replaced(raw, lsp.Range{Start: convert(d.Range.Start, v.doc.lines, utf16Units, l.encoding), End: convert(d.Range.End, v.doc.lines, utf16Units, l.encoding)})
 }
 
 // Edits reads a change of files that the server proposes.
@@ -133,7 +134,7 @@ func (p plainer) walk(value any, uri string) any {
 	case map[string]any:
 		line, isPosition := value["line"].(float64)
 		if character, ok := value["character"].(float64); ok && isPosition {
-			return p.position(Position{int(line), int(character)}, uri)
+			return p.position(lsp.Position{Line: int(line), Character: int(character)}, uri)
 		}
 		for _, about := range []any{value, value["from"]} { // the ranges of a call are in the file of the caller
 			if o, ok := about.(map[string]any); ok {
@@ -149,7 +150,7 @@ func (p plainer) walk(value any, uri string) any {
 	return value
 }
 
-func (p plainer) position(at Position, uri string) Position {
+func (p plainer) position(at lsp.Position, uri string) lsp.Position {
 	text, known := p.texts[uri]
 	if !known {
 		if path, err := pathOf(uri); err == nil {

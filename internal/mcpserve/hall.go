@@ -13,6 +13,7 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/model"
 )
 
 // halls are the runtimes that are open, one for each workspace.
@@ -312,7 +313,7 @@ func (h *hall) join(id string, se *session) {
 	defer h.mu.Unlock()
 	h.sessions[id] = se
 	if se.lends != nil {
-		h.loans[id] = h.rt.Lend(id, se.lends, se.lends.name)
+		h.loans[id] = h.rt.Turns().Lend(id, model.Model{Provider: se.lends, ProviderID: "client", ID: se.lends.name})
 	}
 }
 

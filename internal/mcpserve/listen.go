@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 
-	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
 )
@@ -32,7 +31,7 @@ func (h *hall) listen() {
 	}
 }
 
-func (h *hall) hear(e helve.Event) {
+func (h *hall) hear(e event.Event) {
 	switch p := e.Properties.(type) {
 	case event.CallStarted:
 		h.mu.Lock()

@@ -19,6 +19,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 	"github.com/helve-dev/helve/tooltest"
@@ -81,7 +82,7 @@ func build(t testing.TB, rules permission.Ruleset, change func(*Options), furnis
 		Open: func(_ context.Context, w Workspace) (*helve.Runtime, error) {
 			opt := helve.Options{
 				Dir: w.Dir, Worktree: w.Dir, Unattended: !w.Attended, Flags: map[string]bool{"question": w.Attended, "batch": true},
-				Agents:   helve.Agents(helve.AgentOptions{Worktree: w.Dir, User: rules}),
+				Agents:   agent.Specs(agent.SpecOptions{Worktree: w.Dir, User: rules}),
 				Patience: time.Minute, // machines that run tests are slow
 			}
 			if furnish != nil {

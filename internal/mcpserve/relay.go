@@ -13,7 +13,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/tool"
@@ -245,7 +244,7 @@ func (h *hall) relist(kind int, pick func(shown map[string]bool) bool) {
 func everyone(map[string]bool) bool { return true }
 
 // hearServers takes what other servers have told.
-func (h *hall) hearServers(e helve.Event) {
+func (h *hall) hearServers(e event.Event) {
 	switch p := e.Properties.(type) {
 	case event.MCPUpdated:
 		h.updated(p)

@@ -1,6 +1,6 @@
 // Package server is a runtime over HTTP: calls, prompts, what waits for a
 // person, records, and a stream of events. Every call takes the road that all
-// calls take, [helve.Runtime.Call], and every prompt [helve.Runtime.Prompt].
+// calls take, [helve.Runtime.Call], and every prompt [helve.Runtime.Turns].
 //
 // The handler lets everyone in: who may talk to it is decided by the gate that
 // stands before it. What a client sends is checked against the types that the

@@ -243,7 +243,7 @@ func schemaName(t reflect.Type, hint string) string {
 	}
 	dir := t.PkgPath()
 	switch pkg := dir[strings.LastIndex(dir, "/")+1:]; pkg {
-	case "", "helve", "server", "event", "record":
+	case "", "helve", "agent", "server", "event", "record":
 		return name
 	case "mcp":
 		return "MCP" + name

@@ -47,7 +47,7 @@ func TestWaitingIsToldAgain(t *testing.T) {
 		d.add(callKey{"s", id}, &runningCall{free: func() { freed[id]++ }, told: make(chan struct{})})
 	}
 	l := listener{d: d, parents: map[callKey]string{}}
-	l.hear(helve.Event{Seq: 9, Type: "events.missed", Properties: event.Missed{Count: 3}})
+	l.hear(event.Event{Seq: 9, Type: "events.missed", Properties: event.Missed{Count: 3}})
 	for _, want := range []string{`"type":"question.asked"`, `"type":"permission.asked"`} {
 		if strings.Count(out.String(), want) != 1 {
 			t.Errorf("%s is not in:\n%s", want, out.String())
@@ -76,10 +76,10 @@ func TestInnerCallWaits(t *testing.T) {
 	freed := 0
 	d.add(callKey{"s", "outer"}, &runningCall{free: func() { freed++ }, told: make(chan struct{})})
 	l := listener{d: d, parents: map[callKey]string{}}
-	l.hear(helve.Event{Properties: event.CallStarted{Call: tool.Call{ID: "inner", Session: "s", Parent: "outer"}}})
+	l.hear(event.Event{Properties: event.CallStarted{Call: tool.Call{ID: "inner", Session: "s", Parent: "outer"}}})
 	ask := event.PermissionAsked{Request: permission.Request{Session: "s", Call: &permission.CallRef{Call: "inner"}}}
-	l.hear(helve.Event{Properties: ask})
-	l.hear(helve.Event{Properties: event.CallFinished{ID: "inner", Session: "s"}})
+	l.hear(event.Event{Properties: ask})
+	l.hear(event.Event{Properties: event.CallFinished{ID: "inner", Session: "s"}})
 	if freed != 1 || len(l.parents) != 0 {
 		t.Errorf("freed %d times, %d calls remembered", freed, len(l.parents))
 	}

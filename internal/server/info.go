@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/tool"
 )
@@ -124,13 +124,13 @@ func (s *Server) agents(context.Context, *struct{}) (*body[agents], error) {
 }
 
 // agent finds an agent, the default one for "".
-func (s *Server) agent(name string) (helve.Agent, error) {
+func (s *Server) agent(name string) (agent.Spec, error) {
 	for _, a := range s.rt.Agents() {
 		if name == "" || a.Name == name {
 			return a, nil
 		}
 	}
-	return helve.Agent{}, notFound("There is no agent called %q. GET /v1/agents lists them.", name)
+	return agent.Spec{}, notFound("There is no agent called %q. GET /v1/agents lists them.", name)
 }
 
 func (s *Server) tools(_ context.Context, in *toolsInput) (*body[tools], error) {

@@ -199,7 +199,7 @@ type listener struct {
 	parents map[callKey]string // of calls that were made by others
 }
 
-func (l *listener) hear(e helve.Event) {
+func (l *listener) hear(e event.Event) {
 	switch p := e.Properties.(type) {
 	case event.CallStarted:
 		if p.Call.Parent != "" {
@@ -233,9 +233,9 @@ func (l *listener) waits(session string, c *permission.CallRef) {
 	l.d.waits(key)
 }
 
-func (d *door) tell(e helve.Event) {
+func (d *door) tell(e event.Event) {
 	line, err := text.EncodeLine(struct {
-		Event helve.Event `json:"event"`
+		Event event.Event `json:"event"`
 	}{e})
 	if err != nil { // something in its metadata is no JSON
 		e.Properties = nil
@@ -246,7 +246,7 @@ func (d *door) tell(e helve.Event) {
 
 // tellWaiting tells again of everything that waits for an answer, after events
 // were missed: a request that nobody heard of would wait for ever.
-func (l *listener) tellWaiting(e helve.Event) {
+func (l *listener) tellWaiting(e event.Event) {
 	for _, r := range l.d.rt.Requests().Pending() {
 		e.Type, e.Properties = "permission.asked", event.PermissionAsked{Request: r}
 		l.d.tell(e)

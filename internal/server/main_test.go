@@ -18,6 +18,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 	"github.com/helve-dev/helve/tooltest"
@@ -51,7 +52,7 @@ func build(t testing.TB, c changes) *house {
 	data := t.TempDir()
 	opt := helve.Options{
 		Dir: dir, Worktree: dir, DataDir: data, Flags: map[string]bool{"question": true}, Shell: helve.Shell{Helper: os.Args[0]},
-		Agents: helve.Agents(helve.AgentOptions{Worktree: dir, DataDir: data, User: c.rules}),
+		Agents: agent.Specs(agent.SpecOptions{Worktree: dir, DataDir: data, User: c.rules}),
 	}
 	if c.runtime != nil {
 		c.runtime(&opt)

@@ -16,6 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/validation"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/permission"
@@ -104,7 +105,7 @@ func notFound(format string, args ...any) *problem {
 }
 
 func busyProblem() *problem {
-	return newProblem(http.StatusConflict, "busy", helve.ErrBusy.Error()+": another turn works on it; wait for its end, or stop it")
+	return newProblem(http.StatusConflict, "busy", agent.ErrBusy.Error()+": another turn works on it; wait for its end, or stop it")
 }
 
 func closedProblem() *problem {
@@ -177,7 +178,7 @@ func problemOf(err error) *problem {
 		return failedCall(e, err)
 	}
 	switch {
-	case errors.Is(err, helve.ErrBusy):
+	case errors.Is(err, agent.ErrBusy):
 		return newProblem(http.StatusConflict, "busy", err.Error())
 	case errors.Is(err, helve.ErrNothingToUndo):
 		return newProblem(http.StatusNotFound, "nothing-to-undo", err.Error())

@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/record"
@@ -47,7 +48,7 @@ func TestProblemOf(t *testing.T) {
 		status int
 		code   string
 	}{
-		{helve.ErrBusy, 409, "busy"},
+		{agent.ErrBusy, 409, "busy"},
 		{record.ErrNotFound, 404, "not-found"},
 		{helve.ErrNoJob, 404, "not-found"},
 		{mcp.ErrNoServer, 404, "not-found"},

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"reflect"
 
-	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/tool"
 )
@@ -36,33 +36,33 @@ type started struct {
 }
 
 func (s *Server) routePrompts() {
-	answers := map[int]reflect.Type{200: reflect.TypeFor[helve.Turn](), 202: reflect.TypeFor[started]()}
+	answers := map[int]reflect.Type{200: reflect.TypeFor[agent.Turn](), 202: reflect.TypeFor[started]()}
 	const text = "Answers at once with the session, and events tell how it goes on; with wait, answers with the turn when it is over."
 	fails := []int{404, 409, 422, 503}
 	route(s, about{at: "POST /v1/prompts", id: "prompt", tag: "prompts", fails: fails, status: 202, answers: answers,
 		summary: "Let an agent work on a prompt", text: text},
 		func(ctx context.Context, in *promptInput) (*reply, error) {
 			b := in.Body
-			p := helve.Prompt{Session: b.Session, Agent: b.Agent, Text: b.Text, Files: b.Files, Title: b.Title}
+			p := agent.Prompt{Session: b.Session, Agent: b.Agent, Text: b.Text, Files: b.Files, Title: b.Title}
 			if b.Model != nil {
 				p.Model = *b.Model
 			}
 			if p.Session == "" {
 				p.New = s.rt.NewID("ses")
 			}
-			return s.turn(ctx, cmp.Or(p.Session, p.New), b.Wait, func(ctx context.Context) (*helve.Turn, error) { return s.rt.Prompt(ctx, p) })
+			return s.turn(ctx, cmp.Or(p.Session, p.New), b.Wait, func(ctx context.Context) (*agent.Turn, error) { return s.rt.Turns().Prompt(ctx, p) })
 		})
 	route(s, about{at: "POST /v1/sessions/{session}/resume", id: "resume", tag: "prompts", fails: fails, status: 202, answers: answers,
 		summary: "Go on with a turn that broke off", text: text + " Calls that had begun are not made again."},
 		func(ctx context.Context, in *turnInput) (*reply, error) {
 			return s.turn(ctx, in.Session, in.Body != nil && in.Body.Wait,
-				func(ctx context.Context) (*helve.Turn, error) { return s.rt.Resume(ctx, in.Session) })
+				func(ctx context.Context) (*agent.Turn, error) { return s.rt.Turns().Resume(ctx, in.Session) })
 		})
 	route(s, about{at: "POST /v1/sessions/{session}/compact", id: "compact", tag: "prompts", fails: fails, status: 202, answers: answers,
 		summary: "Sum a conversation up, so that it takes less of the model's room", text: text},
 		func(ctx context.Context, in *turnInput) (*reply, error) {
 			return s.turn(ctx, in.Session, in.Body != nil && in.Body.Wait,
-				func(ctx context.Context) (*helve.Turn, error) { return s.rt.Compact(ctx, in.Session) })
+				func(ctx context.Context) (*agent.Turn, error) { return s.rt.Turns().Compact(ctx, in.Session) })
 		})
 	route(s, about{at: "POST /v1/sessions/{session}/cancel", id: "cancelTurn", tag: "prompts", fails: []int{404, 422},
 		summary: "End the turn on a session, whoever started it", text: "Also one of a subagent, or of an agent over MCP. It can be resumed."},
@@ -76,7 +76,7 @@ func (s *Server) routePrompts() {
 
 // turn starts a turn and waits until it works, or for its end where that is
 // wanted: then it ends when the client leaves.
-func (s *Server) turn(ctx context.Context, session string, wait bool, run func(context.Context) (*helve.Turn, error)) (*reply, error) {
+func (s *Server) turn(ctx context.Context, session string, wait bool, run func(context.Context) (*agent.Turn, error)) (*reply, error) {
 	t, err := s.launch(session, run)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/internal/modeltest"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/model"
@@ -25,7 +26,7 @@ func think(t testing.TB, c changes) (*house, *modeltest.Server) {
 	}
 	before := c.runtime
 	c.runtime = func(o *helve.Options) {
-		o.Models = helve.Models{
+		o.Models = agent.Models{
 			Default: message.ModelRef{Provider: "test", Model: "scripted"},
 			Find: func(message.ModelRef) (model.Model, error) {
 				return model.Model{Provider: provider, Info: model.Info{Context: 200_000, Output: 8_000, Price: model.Price{Input: 1, Output: 2}}}, nil
@@ -50,8 +51,8 @@ func TestPromptWaits(t *testing.T) {
 	h, m := think(t, changes{})
 	m.Script("write", modeltest.Reply{Calls: []modeltest.Call{{Name: "write", Args: `{"filePath":"a.txt","content":"hello\n"}`}}},
 		modeltest.Reply{Text: "I wrote <it>."})
-	turn := do[helve.Turn](t, h, 200, "POST /v1/prompts", fields{"text": "write a file", "title": "Writing", "wait": true})
-	if turn.End != helve.TurnDone || turn.Text != "I wrote <it>." || turn.Steps != 2 || h.read(t, "a.txt") != "hello\n" {
+	turn := do[agent.Turn](t, h, 200, "POST /v1/prompts", fields{"text": "write a file", "title": "Writing", "wait": true})
+	if turn.End != agent.EndDone || turn.Text != "I wrote <it>." || turn.Steps != 2 || h.read(t, "a.txt") != "hello\n" {
 		t.Errorf("%+v", turn)
 	}
 	s := do[session](t, h, 200, "GET /v1/sessions/"+turn.Session, nil)
@@ -96,8 +97,8 @@ func TestPromptGoesOn(t *testing.T) {
 	idle(t, h, on.Session)
 	fails(t, h, "POST "+at+"/cancel", nil, problem{Status: 404, Code: "not-found"})
 	release()
-	turn := do[helve.Turn](t, h, 200, "POST "+at+"/resume", fields{"wait": true})
-	if turn.Session != on.Session || turn.End != helve.TurnDone {
+	turn := do[agent.Turn](t, h, 200, "POST "+at+"/resume", fields{"wait": true})
+	if turn.Session != on.Session || turn.End != agent.EndDone {
 		t.Errorf("%+v", turn)
 	}
 	again := do[started](t, h, 202, "POST /v1/prompts", fields{"text": "more", "session": on.Session})
@@ -107,7 +108,7 @@ func TestPromptGoesOn(t *testing.T) {
 	idle(t, h, on.Session)
 	do[started](t, h, 202, "POST "+at+"/resume", nil)
 	idle(t, h, on.Session)
-	if turn := do[helve.Turn](t, h, 200, "POST "+at+"/compact", fields{"wait": true}); turn.End != helve.TurnDone {
+	if turn := do[agent.Turn](t, h, 200, "POST "+at+"/compact", fields{"wait": true}); turn.End != agent.EndDone {
 		t.Errorf("%+v", turn)
 	}
 }
@@ -126,7 +127,7 @@ func TestManyPrompts(t *testing.T) {
 			case 0:
 				id = do[session](t, h, 201, "POST /v1/sessions", fields{"title": title}).ID
 			case 1:
-				id = do[helve.Turn](t, h, 200, "POST /v1/prompts", fields{"text": "hello", "title": title, "wait": true}).Session
+				id = do[agent.Turn](t, h, 200, "POST /v1/prompts", fields{"text": "hello", "title": title, "wait": true}).Session
 			case 2:
 				id = do[started](t, h, 202, "POST /v1/prompts", fields{"text": "hello", "title": title}).Session
 			default:
@@ -200,9 +201,9 @@ func TestStopTurns(t *testing.T) {
 	m.Script("slow", modeltest.Reply{Text: "never", Hold: hold})
 	for _, how := range []string{"cancel", "end"} {
 		id := h.rt.NewID("ses")
-		over := make(chan *helve.Turn, 1)
+		over := make(chan *agent.Turn, 1)
 		go func() {
-			turn, _ := h.rt.Prompt(t.Context(), helve.Prompt{New: id, Text: "slow"})
+			turn, _ := h.rt.Turns().Prompt(t.Context(), agent.Prompt{New: id, Text: "slow"})
 			over <- turn
 		}()
 		eventually(t, "the turn", func() bool {
@@ -210,7 +211,7 @@ func TestStopTurns(t *testing.T) {
 			return err == nil && g.status == 200 && strings.Contains(string(g.body), `"type":"busy"`)
 		})
 		do[none](t, h, 204, "POST /v1/sessions/"+id+"/"+how, nil)
-		if turn := <-over; turn == nil || turn.End == helve.TurnDone {
+		if turn := <-over; turn == nil || turn.End == agent.EndDone {
 			t.Errorf("%s: %+v", how, turn)
 		}
 		fails(t, h, "POST /v1/sessions/"+id+"/cancel", nil, problem{Status: 404, Code: "not-found"})

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/lsp"
 	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/record"
@@ -199,7 +200,7 @@ func TestStatus(t *testing.T) {
 	t.Parallel()
 	h := build(t, changes{runtime: func(o *helve.Options) {
 		o.MCP.Servers = []mcp.Server{{Name: "a server", Command: []string{filepath.Join(t.TempDir(), "nonesuch")}}}
-		o.LSP = &helve.LSP{Builtin: true}
+		o.LSP = &lsp.Options{Builtin: true}
 	}})
 	if all := do[mcpServers](t, h, 200, "GET /v1/mcp", nil).Servers; len(all) != 1 || all[0].Name != "a server" {
 		t.Errorf("%+v", all)

@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/auth"
 )
 
@@ -117,7 +118,7 @@ func New(o Options) (*Server, error) {
 		return s, nil
 	}
 	s.session = sync.OnceValue(func() string { return s.rt.NewID("ses") })
-	s.hub = newHub(func(ctx context.Context) iter.Seq[helve.Event] { return s.rt.Events(ctx, 0) }, s.instance, s.log)
+	s.hub = newHub(func(ctx context.Context) iter.Seq[event.Event] { return s.rt.Events(ctx, 0) }, s.instance, s.log)
 	s.mount()
 	s.work.Go(s.follow)
 	s.work.Go(s.expire)

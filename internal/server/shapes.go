@@ -73,7 +73,7 @@ type toolInner struct {
 	Error       string            `json:"error,omitempty"`
 }
 
-// Event is the form of [helve.Event].
+// Event is the form of [event.Event].
 type Event struct {
 	Seq        uint64         `json:"seq" doc:"events of one instance are numbered from 1"`
 	Time       time.Time      `json:"time"`

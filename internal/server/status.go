@@ -3,7 +3,7 @@ package server
 import (
 	"context"
 
-	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/lsp"
 	"github.com/helve-dev/helve/mcp"
 )
 
@@ -16,8 +16,8 @@ type mcpServers struct {
 }
 
 type languages struct {
-	Servers []helve.LSPStatus `json:"servers" doc:"those that run, or should"`
-	Found   []helve.LSPFound  `json:"found" doc:"all that are known, and whether they could be started"`
+	Servers []lsp.Status `json:"servers" doc:"those that run, or should"`
+	Found   []lsp.Found  `json:"found" doc:"all that are known, and whether they could be started"`
 }
 
 func (s *Server) routeStatus() {
@@ -43,7 +43,7 @@ func (s *Server) routeStatus() {
 		})
 	route(s, about{at: "GET /v1/lsp", id: "getLSP", tag: "status", summary: "Language servers"},
 		func(context.Context, *struct{}) (*body[languages], error) {
-			out := languages{Servers: list(s.rt.LSP()), Found: list(s.rt.LSPFound())}
+			out := languages{Servers: list(s.rt.LSP().Status()), Found: list(s.rt.LSP().Found())}
 			for i := range out.Found {
 				out.Found[i].Extensions = list(out.Found[i].Extensions)
 			}

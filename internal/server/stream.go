@@ -14,7 +14,7 @@ import (
 	"time"
 	"unique"
 
-	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/event"
 )
 
 // What the stream of events keeps, and how it is sent.
@@ -53,7 +53,7 @@ type hub struct {
 
 // newHub begins to read the events of a runtime, which end with the context.
 // instance names this process in the ids of events.
-func newHub(events func(context.Context) iter.Seq[helve.Event], instance string, log *slog.Logger) *hub {
+func newHub(events func(context.Context) iter.Seq[event.Event], instance string, log *slog.Logger) *hub {
 	ctx, cancel := context.WithCancel(context.Background())
 	h := &hub{
 		instance: instance,
@@ -72,7 +72,7 @@ func newHub(events func(context.Context) iter.Seq[helve.Event], instance string,
 }
 
 // pump is the one who reads from the runtime.
-func (h *hub) pump(events iter.Seq[helve.Event]) {
+func (h *hub) pump(events iter.Seq[event.Event]) {
 	defer close(h.pumped)
 	for e := range events {
 		f, text, err := encodeEvent(h.instance, e)

@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 	"unique"
 
-	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/event"
 )
 
@@ -116,7 +115,7 @@ func (w eventFilter) wants(f *frame) bool {
 
 // encodeEvent makes a frame of an event. An event that can not be encoded is told
 // with nothing but its name: numbers have no gaps that nobody explains.
-func encodeEvent(instance string, e helve.Event) (f frame, text []byte, err error) {
+func encodeEvent(instance string, e event.Event) (f frame, text []byte, err error) {
 	f = frame{seq: e.Seq, kind: e.Type}
 	session := ""
 	_, f.everyone = e.Properties.(event.Missed)

@@ -56,11 +56,11 @@ func newStreamStage(t *testing.T, limits ring) *streamStage {
 
 // newTestHub is a hub over a runtime, or over one in which nothing happens.
 func newTestHub(rt *helve.Runtime) *hub {
-	return newHub(func(ctx context.Context) iter.Seq[helve.Event] {
+	return newHub(func(ctx context.Context) iter.Seq[event.Event] {
 		if rt != nil {
 			return rt.Events(ctx, 0)
 		}
-		return func(func(helve.Event) bool) { <-ctx.Done() }
+		return func(func(event.Event) bool) { <-ctx.Done() }
 	}, "inst", slog.New(slog.DiscardHandler))
 }
 
@@ -413,12 +413,12 @@ func TestEventSession(t *testing.T) {
 		{"test", notice(`[1]`), ""},
 		{"test", notice(``), ""},
 	} {
-		f, _, err := encodeEvent("inst", helve.Event{Seq: 1, Type: c.kind, Properties: c.body})
+		f, _, err := encodeEvent("inst", event.Event{Seq: 1, Type: c.kind, Properties: c.body})
 		if err != nil || f.session.Value() != c.want {
 			t.Errorf("%d, %s: session %q, %v", i, c.kind, f.session.Value(), err)
 		}
 	}
-	f, text, err := encodeEvent("inst", helve.Event{Seq: 1, Type: "test", Properties: notice(`{`)})
+	f, text, err := encodeEvent("inst", event.Event{Seq: 1, Type: "test", Properties: notice(`{`)})
 	if err == nil || f.session.Value() != "" || !strings.HasSuffix(string(text), "\"properties\":null}\n\n") {
 		t.Errorf("of what is not JSON: %s, %v", text, err)
 	}
@@ -434,7 +434,7 @@ func TestStreamPassesMissedOn(t *testing.T) {
 	s := &streamStage{hub: h, url: srv.URL}
 	l := s.listen(t, "session=ses_1&types=test", "")
 	l.hello(t)
-	for _, e := range []helve.Event{
+	for _, e := range []event.Event{
 		{Seq: 500, Type: "events.missed", Properties: event.Missed{Count: 500}},
 		{Seq: 501, Type: "test", Properties: event.Notice{Name: "test", Body: json.RawMessage(`{"sessionID":"ses_1"}`)}},
 	} {
@@ -690,7 +690,7 @@ func TestStreamTimes(t *testing.T) {
 		var seq uint64
 		add := func() string {
 			seq++
-			f, text, err := encodeEvent("inst", helve.Event{Seq: seq, Type: "test",
+			f, text, err := encodeEvent("inst", event.Event{Seq: seq, Type: "test",
 				Properties: event.Notice{Name: "test", Body: json.RawMessage(`{"sessionID":"ses_1"}`)}})
 			if err != nil {
 				t.Fatal(err)

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/message"
 )
@@ -27,7 +27,7 @@ type turn struct {
 	start sync.Once
 
 	session string
-	out     *helve.Turn
+	out     *agent.Turn
 	err     error
 }
 
@@ -60,7 +60,7 @@ func (ts *turns) on(session string) bool {
 
 // see is told what happened: a turn works when its session is busy, or has
 // heard what it is about.
-func (ts *turns) see(e helve.Event) {
+func (ts *turns) see(e event.Event) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	var t *turn
@@ -114,11 +114,11 @@ func (ts *turns) stop(session string) bool {
 // stopTurn ends the turn on a session, whoever started it: one that works, or
 // one of ours that is about to. It reports whether there was one.
 func (s *Server) stopTurn(session string) bool {
-	return s.rt.CancelTurn(session) || s.turns.stop(session)
+	return s.rt.Turns().Cancel(session) || s.turns.stop(session)
 }
 
 // launch starts a turn on a session. It goes on when whoever asked for it leaves.
-func (s *Server) launch(session string, run func(context.Context) (*helve.Turn, error)) (*turn, error) {
+func (s *Server) launch(session string, run func(context.Context) (*agent.Turn, error)) (*turn, error) {
 	life, leave, err := s.detach()
 	if err != nil {
 		return nil, err

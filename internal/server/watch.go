@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/event"
 )
 
@@ -65,7 +64,7 @@ func (s *Server) follow() {
 	}
 }
 
-func (w *watch) see(e helve.Event) {
+func (w *watch) see(e event.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch p := e.Properties.(type) {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/permission"
@@ -53,7 +52,7 @@ func TestTranscriptFailures(t *testing.T) {
 			var out strings.Builder
 			v := NewTranscript(TranscriptOptions{Out: &out, Session: "s", Live: true, Width: 40})
 			if tc.hint != "" {
-				v.Event(helve.Event{Properties: event.CallFinished{ID: "1", Session: "s", Error: &record.Failure{Hint: tc.hint}}})
+				v.Event(event.Event{Properties: event.CallFinished{ID: "1", Session: "s", Error: &record.Failure{Hint: tc.hint}}})
 			}
 			v.Event(part("s", "m", "c", callPart("1", tc.tool, tc.input, tc.state)))
 			v.Close()
@@ -68,12 +67,12 @@ func TestTranscriptFailures(t *testing.T) {
 func TestTranscriptAsks(t *testing.T) {
 	var out strings.Builder
 	v := NewTranscript(TranscriptOptions{Out: &out, Session: "s", Live: true})
-	v.Event(helve.Event{Type: "session.created", Properties: event.SessionCreated{Info: record.Session{ID: "b", Parent: "s", Agent: "general", Title: "one"}}})
+	v.Event(event.Event{Type: "session.created", Properties: event.SessionCreated{Info: record.Session{ID: "b", Parent: "s", Agent: "general", Title: "one"}}})
 	for range 2 {
-		v.Event(helve.Event{Properties: event.PermissionAsked{Request: permission.Request{Session: "b"}}})
+		v.Event(event.Event{Properties: event.PermissionAsked{Request: permission.Request{Session: "b"}}})
 	}
-	v.Event(helve.Event{Properties: event.PermissionAsked{Request: permission.Request{Session: "s"}}})
-	v.Event(helve.Event{Properties: event.QuestionAsked{QuestionRequest: tool.QuestionRequest{Session: "b"}}})
+	v.Event(event.Event{Properties: event.PermissionAsked{Request: permission.Request{Session: "s"}}})
+	v.Event(event.Event{Properties: event.QuestionAsked{QuestionRequest: tool.QuestionRequest{Session: "b"}}})
 	if diff := cmp.Diff("▸ general one\n\n▸ general one\n", out.String()); diff != "" {
 		t.Error(diff)
 	}

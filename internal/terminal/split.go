@@ -4,7 +4,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/message"
@@ -30,7 +29,7 @@ func NewSplit(t *Transcript, words io.Writer, terminal bool) *Split {
 }
 
 // Event writes or tells what happened.
-func (v *Split) Event(e helve.Event) {
+func (v *Split) Event(e event.Event) {
 	switch p := e.Properties.(type) {
 	case event.MessageUpdated:
 		v.answer[p.Info.ID] = p.Info.Role == message.Assistant && !p.Info.Summary && v.rest.root(p.Info.Session)

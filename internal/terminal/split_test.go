@@ -6,14 +6,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/record"
 )
 
-func deltaOf(part, words string) helve.Event {
-	return helve.Event{Properties: event.PartDelta{Part: part, Field: "text", Delta: words}}
+func deltaOf(part, words string) event.Event {
+	return event.Event{Properties: event.PartDelta{Part: part, Field: "text", Delta: words}}
 }
 
 // What the model says is written as it is, once, whichever way it is told; what
@@ -21,16 +20,16 @@ func deltaOf(part, words string) helve.Event {
 func TestSplit(t *testing.T) {
 	var words, rest bytes.Buffer
 	v := NewSplit(NewTranscript(TranscriptOptions{Out: &rest}), &words, false)
-	info := func(id, session, role string, summary bool) helve.Event {
-		return helve.Event{Properties: event.MessageUpdated{Info: message.Info{ID: id, Session: session, Role: role, Summary: summary}}}
+	info := func(id, session, role string, summary bool) event.Event {
+		return event.Event{Properties: event.MessageUpdated{Info: message.Info{ID: id, Session: session, Role: role, Summary: summary}}}
 	}
-	part := func(id, msg string, kind message.PartType, said string) helve.Event {
-		return helve.Event{Properties: event.PartUpdated{Part: message.Part{ID: id, Message: msg, Type: kind, Text: said}}}
+	part := func(id, msg string, kind message.PartType, said string) event.Event {
+		return event.Event{Properties: event.PartUpdated{Part: message.Part{ID: id, Message: msg, Type: kind, Text: said}}}
 	}
-	delta := func(id, msg, said string) helve.Event {
-		return helve.Event{Properties: event.PartDelta{Part: id, Message: msg, Field: "text", Delta: said}}
+	delta := func(id, msg, said string) event.Event {
+		return event.Event{Properties: event.PartDelta{Part: id, Message: msg, Field: "text", Delta: said}}
 	}
-	for _, e := range []helve.Event{
+	for _, e := range []event.Event{
 		{Properties: event.SessionCreated{Info: record.Session{ID: "ses_1"}}},
 		info("u", "ses_1", message.User, false), part("u1", "u", message.Text, "the prompt"),
 		info("m", "ses_1", message.Assistant, false),
@@ -52,11 +51,11 @@ func TestSplit(t *testing.T) {
 func TestSplitBrokenOff(t *testing.T) {
 	var words, rest bytes.Buffer
 	v := NewSplit(NewTranscript(TranscriptOptions{Out: &rest}), &words, false)
-	begun := func(id string) helve.Event {
-		return helve.Event{Properties: event.PartUpdated{Part: message.Part{ID: id, Message: "m", Type: message.Text}}}
+	begun := func(id string) event.Event {
+		return event.Event{Properties: event.PartUpdated{Part: message.Part{ID: id, Message: "m", Type: message.Text}}}
 	}
-	gone := func(id string) helve.Event { return helve.Event{Properties: event.PartRemoved{Message: "m", Part: id}} }
-	for _, e := range []helve.Event{
+	gone := func(id string) event.Event { return event.Event{Properties: event.PartRemoved{Message: "m", Part: id}} }
+	for _, e := range []event.Event{
 		{Properties: event.SessionCreated{Info: record.Session{ID: "ses_1"}}},
 		{Properties: event.MessageUpdated{Info: message.Info{ID: "m", Session: "ses_1", Role: message.Assistant}}},
 		begun("t0"), gone("t0"), // nothing was said yet

@@ -7,7 +7,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/message"
@@ -103,7 +102,7 @@ func (t *Transcript) Typed(words string) { t.typed = words }
 func (t *Transcript) Note(line string) { t.tell("note", t.style.Yellow(line)+"\n") }
 
 // Event tells what happened, as far as it is a part of the session.
-func (t *Transcript) Event(e helve.Event) {
+func (t *Transcript) Event(e event.Event) {
 	switch p := e.Properties.(type) {
 	case event.MessageUpdated:
 		t.message(p.Info)
@@ -131,7 +130,7 @@ func (t *Transcript) Event(e helve.Event) {
 }
 
 // about tells what happened to a session as a whole.
-func (t *Transcript) about(e helve.Event) {
+func (t *Transcript) about(e event.Event) {
 	switch p := e.Properties.(type) {
 	case event.SessionCreated:
 		if p.Info.Parent == "" && t.opt.Session == "" {

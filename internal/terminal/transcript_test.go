@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/permission"
@@ -16,9 +15,9 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-func part(session, msg, id string, p message.Part) helve.Event {
+func part(session, msg, id string, p message.Part) event.Event {
 	p.Session, p.Message, p.ID = session, msg, id
-	return helve.Event{Properties: event.PartUpdated{Part: p}}
+	return event.Event{Properties: event.PartUpdated{Part: p}}
 }
 
 func callPart(id, name, input string, s message.State) message.Part {
@@ -27,18 +26,18 @@ func callPart(id, name, input string, s message.State) message.Part {
 }
 
 // conversation is a session that thinks, speaks, calls and asks another agent.
-func conversation() []helve.Event {
-	said := func(id, session string, summary bool) helve.Event {
-		return helve.Event{Properties: event.MessageUpdated{Info: message.Info{ID: id, Session: session, Role: message.Assistant, Summary: summary, Tokens: message.Tokens{Input: 5}}}}
+func conversation() []event.Event {
+	said := func(id, session string, summary bool) event.Event {
+		return event.Event{Properties: event.MessageUpdated{Info: message.Info{ID: id, Session: session, Role: message.Assistant, Summary: summary, Tokens: message.Tokens{Input: 5}}}}
 	}
-	made := func(id, parent string) helve.Event {
-		return helve.Event{Type: "session.created", Properties: event.SessionCreated{Info: record.Session{ID: id, Parent: parent, Agent: "explore", Title: "Find\x1b it"}}}
+	made := func(id, parent string) event.Event {
+		return event.Event{Type: "session.created", Properties: event.SessionCreated{Info: record.Session{ID: id, Parent: parent, Agent: "explore", Title: "Find\x1b it"}}}
 	}
-	delta := func(id, words string) helve.Event {
-		return helve.Event{Properties: event.PartDelta{Part: id, Field: "text", Delta: words}}
+	delta := func(id, words string) event.Event {
+		return event.Event{Properties: event.PartDelta{Part: id, Field: "text", Delta: words}}
 	}
 	took := &message.Span{Start: 1000, End: 2500}
-	return []helve.Event{
+	return []event.Event{
 		{Type: "session.updated", Properties: event.SessionUpdated{Info: record.Session{ID: "ses_old"}}},
 		made("ses_1", ""),
 		part("ses_1", "u", "u1", message.Part{Type: message.Text, Text: "the prompt"}),
@@ -144,7 +143,7 @@ func TestTranscriptLive(t *testing.T) {
 	if running == 0 || !strings.HasPrefix(out.String(), "\r\x1b[5A\x1b[J") {
 		t.Errorf("what went on was not erased: %q", out.String())
 	}
-	v.Event(helve.Event{Properties: event.SessionStatus{Session: "ses_1", Status: event.Status{Type: "busy"}}})
+	v.Event(event.Event{Properties: event.SessionStatus{Session: "ses_1", Status: event.Status{Type: "busy"}}})
 	v.Close()
 	out.Reset()
 	v.Tick()

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/lab/internal/proof"
 	"github.com/helve-dev/helve/permission"
 )
@@ -50,7 +51,7 @@ func dataDir(w *proof.World) string { return filepath.Join(w.Home, "data", "helv
 func (b *bench) runtime(w *proof.World, change func(*helve.Options)) *helve.Runtime {
 	opt := helve.Options{
 		Dir: w.Project, Worktree: w.Project, DataDir: dataDir(w), Unattended: true, Unread: true,
-		Agents: helve.Agents(helve.AgentOptions{User: permission.Ruleset{{Permission: "*", Pattern: "*", Action: permission.Allow}}}),
+		Agents: agent.Specs(agent.SpecOptions{User: permission.Ruleset{{Permission: "*", Pattern: "*", Action: permission.Allow}}}),
 		Shell:  helve.Shell{Helper: b.helve},
 	}
 	if change != nil {

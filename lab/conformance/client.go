@@ -20,10 +20,10 @@ import (
 
 // openRuntime makes a runtime in which everything is allowed, with the tools of
 // servers in it. see is told what happens, and say what a person answers.
-func openRuntime(ctx context.Context, dir string, see func(helve.Event), say func(tool.Question) []string, servers ...mcp.Server) (rt *helve.Runtime, end func() error, err error) {
+func openRuntime(ctx context.Context, dir string, see func(event.Event), say func(tool.Question) []string, servers ...mcp.Server) (rt *helve.Runtime, end func() error, err error) {
 	rt, err = helve.Open(helve.Options{
 		Dir: dir, Worktree: dir, DataDir: filepath.Join(filepath.Dir(dir), "data"), MCP: mcp.Options{Servers: servers, Version: "proof"},
-		Agents: helve.Agents(helve.AgentOptions{User: permission.Ruleset{{Permission: "*", Pattern: "*", Action: permission.Allow}}}),
+		Rules: permission.Ruleset{{Permission: "*", Pattern: "*", Action: permission.Allow}},
 	})
 	if err != nil {
 		return nil, nil, err
@@ -79,7 +79,7 @@ func suiteClient(ctx context.Context, url string, log io.Writer) (err error) {
 		server.OAuth = mcp.OAuth{ClientID: known.ID, ClientSecret: known.Secret}
 	}
 	asIs := func(tool.Question) []string { return nil } // every field stays as it is
-	rt, end, err := openRuntime(ctx, w.Project, func(helve.Event) {}, asIs, server)
+	rt, end, err := openRuntime(ctx, w.Project, func(event.Event) {}, asIs, server)
 	if err != nil {
 		return err
 	}

@@ -111,9 +111,9 @@ func asks(ctx context.Context, c *tool.Call) (*tool.Result, error) {
 // openFixtures makes a runtime with all fixtures in it, and the server that has
 // the suite's resources and prompts connected to it.
 func openFixtures(w mcpserve.Workspace, upstream string) (*helve.Runtime, error) {
-	agents := helve.Agents(helve.AgentOptions{User: permission.Ruleset{{Permission: "test_elicitation", Pattern: "*", Action: permission.Ask}}})
+	rules := permission.Ruleset{{Permission: "test_elicitation", Pattern: "*", Action: permission.Ask}}
 	rt, err := helve.Open(helve.Options{
-		Dir: w.Dir, Unattended: !w.Attended, Agents: agents,
+		Dir: w.Dir, Unattended: !w.Attended, Rules: rules,
 		MCP: mcp.Options{Servers: []mcp.Server{{Name: "upstream", URL: upstream, NoOAuth: true}}},
 	})
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/tool"
@@ -103,7 +102,7 @@ func tryServers(ctx context.Context, p *programs) section {
 		}
 		return nil
 	}
-	see := func(e helve.Event) {
+	see := func(e event.Event) {
 		if _, ok := e.Properties.(event.CallProgress); ok {
 			h.progress.Add(1)
 		}

@@ -1,4 +1,4 @@
-package helve
+package agent
 
 import (
 	"cmp"
@@ -12,8 +12,8 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// AgentOptions say what the agents of a runtime are made from.
-type AgentOptions struct {
+// SpecOptions say what the agents of a runtime are made from.
+type SpecOptions struct {
 	DataDir  string // kept outputs and plans live there
 	Worktree string
 	// User is what the person configured: it stands after the defaults of
@@ -22,17 +22,17 @@ type AgentOptions struct {
 	// Ceilings limit every agent.
 	Ceilings []permission.Ruleset
 	// Own gives agents that are not built in, and changes those that are.
-	Own []AgentConfig
+	Own []SpecChange
 	// Default names the agent that comes first; build when empty.
 	Default string
 }
 
-// An AgentConfig changes a built-in agent or makes another.
-type AgentConfig struct {
+// A SpecChange changes a built-in agent or makes another.
+type SpecChange struct {
 	Name, Description, Mode string // an empty field changes nothing, nor does a nil one
 	Hidden                  *bool
 	Disable                 bool
-	ReadOnly, Locked        bool // as in [Agent]; neither can be taken from a built-in agent
+	ReadOnly, Locked        bool // as in [Spec]; neither can be taken from a built-in agent
 	Rules                   permission.Ruleset
 	Ceilings                []permission.Ruleset
 
@@ -44,18 +44,18 @@ type AgentConfig struct {
 	Options           map[string]any // put over those that are there, objects key by key
 }
 
-// Agents returns the built-in agents and those configured, the default one
+// Specs returns the built-in agents and those configured, the default one
 // first.
-func Agents(o AgentOptions) []Agent {
-	m := agentMaker{o}
-	var agents []Agent
+func Specs(o SpecOptions) []Spec {
+	m := specMaker{o}
+	var agents []Spec
 	for _, b := range m.builtin() {
 		a := m.make(b)
 		a.Native = true
 		agents = append(agents, a)
 	}
 	for _, own := range o.Own {
-		i := slices.IndexFunc(agents, func(a Agent) bool { return a.Name == own.Name })
+		i := slices.IndexFunc(agents, func(a Spec) bool { return a.Name == own.Name })
 		switch {
 		case own.Disable:
 			if i >= 0 {
@@ -67,7 +67,7 @@ func Agents(o AgentOptions) []Agent {
 			if own.Mode == "" {
 				own.Mode = "all"
 			}
-			agents = append(agents, m.applyConfig(m.make(AgentConfig{Name: own.Name}), own))
+			agents = append(agents, m.applyConfig(m.make(SpecChange{Name: own.Name}), own))
 		}
 	}
 	for i := range agents {
@@ -75,7 +75,7 @@ func Agents(o AgentOptions) []Agent {
 		agents[i].Policy.Ceilings = slices.Concat(o.Ceilings, agents[i].Policy.Ceilings)
 	}
 	first := o.defaultAgent(agents)
-	if i := slices.IndexFunc(agents, func(a Agent) bool { return a.Name == first }); i > 0 {
+	if i := slices.IndexFunc(agents, func(a Spec) bool { return a.Name == first }); i > 0 {
 		a := agents[i]
 		agents = slices.Insert(slices.Delete(agents, i, i+1), 0, a)
 	}
@@ -84,7 +84,7 @@ func Agents(o AgentOptions) []Agent {
 
 // defaultAgent names the default agent: the one that was chosen, build, or the first
 // one that people talk to.
-func (o AgentOptions) defaultAgent(agents []Agent) string {
+func (o SpecOptions) defaultAgent(agents []Spec) string {
 	for _, a := range agents {
 		if a.Name == cmp.Or(o.Default, "build") {
 			return a.Name
@@ -100,8 +100,8 @@ func (o AgentOptions) defaultAgent(agents []Agent) string {
 
 // Validate says what is wrong with the choice of the default agent: it has to
 // exist, and to be one that people talk to.
-func (o AgentOptions) Validate() error {
-	agents := Agents(o)
+func (o SpecOptions) Validate() error {
+	agents := Specs(o)
 	if o.Default == "" {
 		for _, a := range agents {
 			if a.Mode != "subagent" && !a.Hidden {
@@ -110,7 +110,7 @@ func (o AgentOptions) Validate() error {
 		}
 		return errors.New("no primary visible agent found")
 	}
-	i := slices.IndexFunc(agents, func(a Agent) bool { return a.Name == o.Default })
+	i := slices.IndexFunc(agents, func(a Spec) bool { return a.Name == o.Default })
 	switch {
 	case i < 0:
 		return fmt.Errorf("default agent %q not found", o.Default)
@@ -122,17 +122,17 @@ func (o AgentOptions) Validate() error {
 	return nil
 }
 
-type agentMaker struct{ AgentOptions }
+type specMaker struct{ SpecOptions }
 
-func (m agentMaker) make(b AgentConfig) Agent {
-	return Agent{
+func (m specMaker) make(b SpecChange) Spec {
+	return Spec{
 		Name: b.Name, Description: b.Description, Mode: b.Mode, Hidden: b.Hidden != nil && *b.Hidden,
 		ReadOnly: b.ReadOnly || b.Locked, Locked: b.Locked, Temperature: b.Temperature,
 		Policy: permission.Policy{Rules: slices.Concat(m.defaults(), b.Rules, m.User), Ceilings: b.Ceilings},
 	}
 }
 
-func (m agentMaker) applyConfig(a Agent, own AgentConfig) Agent {
+func (m specMaker) applyConfig(a Spec, own SpecChange) Spec {
 	if own.Description != "" {
 		a.Description = own.Description
 	}
@@ -171,8 +171,8 @@ func merged(below, above map[string]any) map[string]any {
 	return out
 }
 
-// originRules makes rules of one origin from permission, pattern, action triples.
-func originRules(origin string, triples ...string) permission.Ruleset {
+// rules makes rules of one origin from permission, pattern, action triples.
+func rules(origin string, triples ...string) permission.Ruleset {
 	var rs permission.Ruleset
 	for i := 0; i+2 < len(triples); i += 3 {
 		rs = append(rs, permission.Rule{
@@ -183,14 +183,14 @@ func originRules(origin string, triples ...string) permission.Ruleset {
 	return rs
 }
 
-func (m agentMaker) outputs() (dir, glob string) {
+func (m specMaker) outputs() (dir, glob string) {
 	dir = filepath.Join(m.DataDir, "tool-output")
 	return dir, filepath.Join(dir, "*")
 }
 
-func (m agentMaker) defaults() permission.Ruleset {
+func (m specMaker) defaults() permission.Ruleset {
 	dir, glob := m.outputs()
-	return originRules("default rules",
+	return rules("default rules",
 		"*", "*", "allow",
 		"doom_loop", "*", "ask",
 		"external_directory", "*", "ask",
@@ -208,7 +208,7 @@ func (m agentMaker) defaults() permission.Ruleset {
 }
 
 // tail keeps full outputs readable, unless a rule denies just them.
-func (m agentMaker) tail(rs permission.Ruleset) permission.Ruleset {
+func (m specMaker) tail(rs permission.Ruleset) permission.Ruleset {
 	dir, glob := m.outputs()
 	for _, r := range rs {
 		if r.Permission == "external_directory" && r.Action == permission.Deny && (r.Pattern == dir || r.Pattern == glob) {
@@ -220,11 +220,11 @@ func (m agentMaker) tail(rs permission.Ruleset) permission.Ruleset {
 
 // readableFolder are the rules that let long outputs in a folder be read.
 func readableFolder(dir string) permission.Ruleset {
-	return originRules("default rules",
+	return rules("default rules",
 		"external_directory", dir, "allow", "external_directory", filepath.Join(dir, "*"), "allow")
 }
 
-func (m agentMaker) builtin() []AgentConfig {
+func (m specMaker) builtin() []SpecChange {
 	plans := filepath.Join(m.DataDir, "plans")
 	planFiles := filepath.Join(plans, "*.md")
 	if rel, err := filepath.Rel(m.Worktree, planFiles); err == nil {
@@ -232,21 +232,21 @@ func (m agentMaker) builtin() []AgentConfig {
 	}
 	dir, glob := m.outputs()
 	// What no rule of a person can widen: planning changes nothing.
-	planning := originRules("agent plan", "edit", "*", "deny", "edit", ".opencode/plans/*.md", "allow", "edit", planFiles, "allow")
-	nothing, hidden, half := originRules("agent default", "*", "*", "deny"), true, 0.5
-	return []AgentConfig{
+	planning := rules("agent plan", "edit", "*", "deny", "edit", ".opencode/plans/*.md", "allow", "edit", planFiles, "allow")
+	nothing, hidden, half := rules("agent default", "*", "*", "deny"), true, 0.5
+	return []SpecChange{
 		{Name: "build", Mode: "primary", Description: "Does the work: may use every tool the rules allow.",
-			Rules: originRules("agent build", "question", "*", "allow", "plan_enter", "*", "allow")},
+			Rules: rules("agent build", "question", "*", "allow", "plan_enter", "*", "allow")},
 		{Name: "plan", Mode: "primary", Locked: true, Description: "Looks and plans: may edit nothing but its plan.",
-			Rules: append(originRules("agent plan",
+			Rules: append(rules("agent plan",
 				"question", "*", "allow",
 				"plan_exit", "*", "allow",
 				"external_directory", filepath.Join(plans, "*"), "allow"), planning...),
-			Ceilings: []permission.Ruleset{slices.Concat(planning, originRules("agent plan", "worker", "*", "deny"))}},
+			Ceilings: []permission.Ruleset{slices.Concat(planning, rules("agent plan", "worker", "*", "deny"))}},
 		{Name: "general", Mode: "subagent", Description: "Researches a question or carries out a task of several steps on its own.",
-			Rules: originRules("agent general", "todoread", "*", "deny", "todowrite", "*", "deny")},
+			Rules: rules("agent general", "todoread", "*", "deny", "todowrite", "*", "deny")},
 		{Name: "explore", Mode: "subagent", ReadOnly: true, Description: "Finds its way through a code base quickly: searches and reads, changes nothing.",
-			Rules: originRules("agent explore",
+			Rules: rules("agent explore",
 				"*", "*", "deny",
 				"grep", "*", "allow", "glob", "*", "allow", "list", "*", "allow", "bash", "*", "allow",
 				"webfetch", "*", "allow", "websearch", "*", "allow", "codesearch", "*", "allow",
@@ -259,4 +259,26 @@ func (m agentMaker) builtin() []AgentConfig {
 		{Name: "title", Mode: "primary", Hidden: &hidden, Temperature: &half, Rules: nothing},
 		{Name: "summary", Mode: "primary", Hidden: &hidden, Rules: nothing},
 	}
+}
+
+// A Spec is who calls: a name, and the rules that hold for it.
+type Spec struct {
+	Name        string
+	Description string
+	Mode        string // "primary", "subagent" or "all"
+	Hidden      bool   // not offered to people or models by name
+	ReadOnly    bool   // its commands run with the worktree read-only, where the machine can do that
+	// Locked keeps everything as it is: tools that change files are not there,
+	// neither are those of other programs that do not say that they only read,
+	// and commands run behind the wall or not at all. It implies ReadOnly.
+	Locked bool
+	Native bool // it comes with helve
+	Policy permission.Policy
+
+	Prompt            string           // what its model is told first; helve's own text when empty
+	Model             message.ModelRef // what it works with; the session's when empty
+	Steps             int              // how often its model may answer in one turn; 0 for no limit
+	Temperature, TopP *float64
+	Color             string
+	Options           map[string]any // for its provider
 }
