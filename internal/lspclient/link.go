@@ -22,6 +22,7 @@ const (
 	briefTime = 200 * time.Millisecond // the same, where the process ends soon
 	endGrace  = time.Second            // between asking its processes to end and ending them
 	drainTime = 200 * time.Millisecond // for its last words
+	exitTime  = 2 * time.Second        // for its exit code, once it has closed its output
 	maxLine   = 64 << 10               // of a line that it prints
 )
 
@@ -167,7 +168,7 @@ func (l *link) epitaph() error {
 		if sig := l.process.Status().Signal; sig != 0 {
 			how = fmt.Sprintf("It was ended by a signal (%s).", sig)
 		}
-	case <-time.After(drainTime):
+	case <-time.After(exitTime):
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
