@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
@@ -133,7 +134,7 @@ func driverAfter(t testing.TB, root string, host script.Host, prelude string) *s
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := script.NewVM(script.VMOptions{Host: host})
+	v, err := script.NewVM(script.VMOptions{Host: host, Turn: time.Minute}) // however slow the machine is
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,7 @@ const (
 	// often is how often a script is told to stop until it does.
 	often = 10 * time.Millisecond
 	// afterwards is what scripts have for tidying up once they were stopped or cancelled.
-	afterwards = 100 * time.Millisecond
+	afterwards = 250 * time.Millisecond
 )
 
 // VMOptions bound a VM.
