@@ -13,7 +13,7 @@ import (
 )
 
 // recordTime is how long the answer to a call that goes on waits for its record.
-const recordTime = 2 * time.Second
+const recordTime = 10 * time.Second
 
 type callInput struct {
 	Session string `path:"session" maxLength:"256"`
