@@ -110,7 +110,7 @@ func TestAgentFootprint(t *testing.T) {
 // foreigners reads tools as other programs describe them.
 func foreigners(t *testing.T, n int) []tool.Tool {
 	t.Helper()
-	data, err := os.ReadFile("../rank/testdata/tools.jsonl")
+	data, err := os.ReadFile("testdata/rank/tools.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
