@@ -40,8 +40,8 @@ func applyPatch(e editor) tool.Tool {
 			return nil, verificationFailed("too-large", "the patch has %d files, and %d are the most. Send it in parts.", len(p.Hunks), maxHunks)
 		}
 		return asking(ctx, c, func(asks *permission.Gathering) (*tool.Result, error) {
-			s := patchPlan{editor: e, asks: asks, ctx: ctx, c: c, now: map[string]*fileState{}}
-			paths, err := s.resolve(p)
+			s := patchPlan{editor: e, asks: asks, c: c, now: map[string]*fileState{}}
+			paths, err := s.resolve(ctx, p)
 			if err != nil {
 				return nil, err
 			}
@@ -59,7 +59,7 @@ func applyPatch(e editor) tool.Tool {
 				}
 			}
 			s.draw()
-			return s.apply(claim)
+			return s.apply(ctx, claim)
 		})
 	})
 }
@@ -83,7 +83,6 @@ func parsePatch(text string) (diff.Patch, error) {
 // Nothing is written before all of it has been.
 type patchPlan struct {
 	editor
-	ctx   context.Context
 	c     *tool.Call
 	hunks []hunkTarget
 	asks  *permission.Gathering
@@ -109,20 +108,20 @@ type fileState struct {
 }
 
 // resolve notes every name that lies outside, to be asked with the change.
-func (s *patchPlan) resolve(p diff.Patch) ([]files.Path, error) {
+func (s *patchPlan) resolve(ctx context.Context, p diff.Patch) ([]files.Path, error) {
 	var paths []files.Path
 	for _, h := range p.Hunks {
-		if s.ctx.Err() != nil {
-			return nil, context.Cause(s.ctx)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
 		}
 		sh := hunkTarget{Hunk: h}
 		var err error
-		if sh.path, err = s.editor.files.Resolve(s.ctx, s.asks, s.c.Dir, h.Path); err != nil {
+		if sh.path, err = s.editor.files.Resolve(ctx, s.asks, s.c.Dir, h.Path); err != nil {
 			return nil, badName(err)
 		}
 		paths = append(paths, sh.path)
 		if h.MoveTo != "" {
-			if sh.to, err = s.editor.files.Resolve(s.ctx, s.asks, s.c.Dir, h.MoveTo); err != nil {
+			if sh.to, err = s.editor.files.Resolve(ctx, s.asks, s.c.Dir, h.MoveTo); err != nil {
 				return nil, badName(err)
 			}
 			if sh.to.Real() == sh.path.Real() {
@@ -131,7 +130,7 @@ func (s *patchPlan) resolve(p diff.Patch) ([]files.Path, error) {
 			paths = append(paths, sh.to)
 			// Under its new name the file could be read where it could not before.
 			if !s.editor.files.MayRead(s.c, sh.path) {
-				if err := s.editor.files.AskContents(s.ctx, s.asks, sh.path); err != nil {
+				if err := s.editor.files.AskContents(ctx, s.asks, sh.path); err != nil {
 					return nil, err
 				}
 			}
@@ -308,7 +307,7 @@ func (s *patchPlan) mismatch(h hunkTarget, err error) error {
 }
 
 // apply asks once about everything, writes it, and says what was done.
-func (s *patchPlan) apply(claim *files.Claim) (*tool.Result, error) {
+func (s *patchPlan) apply(ctx context.Context, claim *files.Claim) (*tool.Result, error) {
 	var names []string
 	var asked []files.Path
 	for _, f := range s.files {
@@ -319,18 +318,18 @@ func (s *patchPlan) apply(claim *files.Claim) (*tool.Result, error) {
 	}
 	files, diffs := s.filesMetadata(true)
 	metadata := map[string]any{"filepath": strings.Join(names, ", "), "diff": diffs, "files": files}
-	shown := !s.editor.files.MayEdit(s.c, asked...)               // to a person, who then lets it pass
-	_ = s.editor.files.AskEdit(s.ctx, s.asks, metadata, asked...) // it only notes
-	if err := s.asks.Settle(s.ctx); err != nil {
+	shown := !s.editor.files.MayEdit(s.c, asked...)             // to a person, who then lets it pass
+	_ = s.editor.files.AskEdit(ctx, s.asks, metadata, asked...) // it only notes
+	if err := s.asks.Settle(ctx); err != nil {
 		return nil, err
 	}
 	changes, drafts := s.changes()
-	before := s.diagnosticsBaseline(s.ctx, changes...)
-	landing, err := claim.Commit(s.ctx, byCall(s.c), changes)
+	before := s.diagnosticsBaseline(ctx, changes...)
+	landing, err := claim.Commit(ctx, byCall(s.c), changes)
 	if err != nil {
 		return nil, cannotChange(s.culprit(err), err)
 	}
-	notes := s.formatted(s.ctx, landing, drafts)
+	notes := s.formatted(ctx, landing, drafts)
 	now, err := landing.Settle()
 	if err != nil {
 		notes = append(notes, "The changes were made, but: "+err.Error())
@@ -340,7 +339,7 @@ func (s *patchPlan) apply(claim *files.Claim) (*tool.Result, error) {
 		notes = append(notes, hardLinkNotes(ch)...)
 	}
 	claim.Release() // nobody waits for a language server
-	found := s.diagnosed(s.ctx, s.c, checking{before: before, near: s.files[0].path, files: s.written()})
+	found := s.diagnosed(ctx, s.c, checking{before: before, near: s.files[0].path, files: s.written()})
 	out := s.summary()
 	files, diffs = s.filesMetadata(shown)
 	return &tool.Result{

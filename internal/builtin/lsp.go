@@ -52,7 +52,7 @@ type lspInput struct {
 func language(e editor) tool.Tool {
 	spec := tool.Spec{Name: "lsp", Description: lspDoc, Destructive: true, Offer: offerLanguage}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in lspInput) (*tool.Result, error) {
-		return (&lspCall{editor: e, ctx: ctx, c: c, in: in}).run()
+		return (&lspCall{editor: e, c: c, in: in}).run(ctx)
 	})
 }
 
@@ -66,9 +66,8 @@ func offerLanguage(a tool.Audience) (string, bool) {
 // An lspCall is one call of the tool.
 type lspCall struct {
 	editor
-	ctx context.Context
-	c   *tool.Call
-	in  lspInput
+	c  *tool.Call
+	in lspInput
 
 	path    files.Path // of the file; of the working folder where there is none
 	unasked bool       // nobody was asked about this call
@@ -78,11 +77,11 @@ type lspCall struct {
 }
 
 // run asks for what the operation needs, and does it.
-func (q *lspCall) run() (*tool.Result, error) {
+func (q *lspCall) run(ctx context.Context) (*tool.Result, error) {
 	if err := q.in.check(); err != nil {
 		return nil, err
 	}
-	if err := q.askPermission(); err != nil {
+	if err := q.askPermission(ctx); err != nil {
 		return nil, err
 	}
 	switch {
@@ -93,15 +92,15 @@ func (q *lspCall) run() (*tool.Result, error) {
 	}
 	switch q.in.Operation {
 	case opRestart:
-		return q.restart()
+		return q.restart(ctx)
 	case opDiagnostics:
-		return q.diagnostics()
+		return q.diagnostics(ctx)
 	case opRename:
-		return q.rename()
+		return q.rename(ctx)
 	case opCodeAction:
-		return q.codeAction()
+		return q.codeAction(ctx)
 	}
-	return q.lookUp()
+	return q.lookUp(ctx)
 }
 
 // check looks for what an operation can not do without, which the schema can
@@ -165,20 +164,20 @@ func (q *lspCall) callTitle() string {
 
 // askPermission asks about the file, which a server reads and tells about, and about
 // the operation.
-func (q *lspCall) askPermission() (err error) {
+func (q *lspCall) askPermission(ctx context.Context) (err error) {
 	asks := permission.Gather(q.c)
 	if q.in.FilePath == "" {
-		q.path, err = q.editor.files.ResolveFolder(q.ctx, asks, q.c.Dir, ".")
-	} else if q.path, err = q.editor.files.Resolve(q.ctx, asks, q.c.Dir, q.in.FilePath); err == nil {
-		err = q.editor.files.AskContents(q.ctx, asks, q.path)
+		q.path, err = q.editor.files.ResolveFolder(ctx, asks, q.c.Dir, ".")
+	} else if q.path, err = q.editor.files.Resolve(ctx, asks, q.c.Dir, q.in.FilePath); err == nil {
+		err = q.editor.files.AskContents(ctx, asks, q.path)
 	}
 	if err != nil {
 		return badName(err)
 	}
 	req := permission.Request{Permission: "lsp", Patterns: []string{"*"}, Always: []string{"*"}, Metadata: q.requestMetadata()}
 	q.unasked = q.c.Allowed(req)
-	_ = asks.Ask(q.ctx, req) // it only notes
-	return asks.Settle(q.ctx)
+	_ = asks.Ask(ctx, req) // it only notes
+	return asks.Settle(ctx)
 }
 
 // requestMetadata is what a person is shown who is asked.
@@ -221,9 +220,9 @@ func noLanguage(hint string) error {
 const instead = "Look for the text instead."
 
 // unserved words why a server could not be asked, or has not answered.
-func (q *lspCall) unserved(err error) error {
-	if q.ctx.Err() != nil {
-		return context.Cause(q.ctx)
+func (q *lspCall) unserved(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
 	if errors.Is(err, lspclient.ErrNone) {
 		return noLanguage("Configure a server for this type of file under \"lsp\" in the config, or look for the text instead.")
@@ -254,10 +253,10 @@ func (s sentenced) Unwrap() error { return s.error }
 
 // open returns the servers of the file that answer a method, with the file
 // open in them.
-func (q *lspCall) open(method string) ([]*lspclient.View, error) {
-	views, err := q.languages.Open(q.ctx, q.path.String())
+func (q *lspCall) open(ctx context.Context, method string) ([]*lspclient.View, error) {
+	views, err := q.languages.Open(ctx, q.path.String())
 	if err != nil {
-		return nil, q.unserved(err)
+		return nil, q.unserved(ctx, err)
 	}
 	if err := q.checkLine(views[0], method); err != nil {
 		return nil, err
@@ -300,14 +299,14 @@ func serverNames(views []*lspclient.View) (names []string) {
 }
 
 // diagnostics shows everything that is wrong with a file as it is on disk.
-func (q *lspCall) diagnostics() (*tool.Result, error) {
-	views, err := q.languages.Open(q.ctx, q.path.String())
+func (q *lspCall) diagnostics(ctx context.Context) (*tool.Result, error) {
+	views, err := q.languages.Open(ctx, q.path.String())
 	if err != nil {
-		return nil, q.unserved(err)
+		return nil, q.unserved(ctx, err)
 	}
-	report := q.checked()
-	if q.ctx.Err() != nil {
-		return nil, context.Cause(q.ctx)
+	report := q.checked(ctx)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
 	}
 	working, failed := atWork(report.Pending)
 	pending, silent := serversOf(working), serversOf(report.Pending)
@@ -343,27 +342,27 @@ func (q *lspCall) diagnostics() (*tool.Result, error) {
 
 // checked is what the servers find in the file. Who asks for nothing else can
 // wait a little longer than a change does.
-func (q *lspCall) checked() lsp.Report {
+func (q *lspCall) checked(ctx context.Context) lsp.Report {
 	question := lspclient.Question{Files: []string{q.path.String()}}
-	report := q.languages.Check(q.ctx, question)
+	report := q.languages.Check(ctx, question)
 	if working, _ := atWork(report.Pending); len(working) > 0 {
-		report = q.languages.Check(q.ctx, question)
+		report = q.languages.Check(ctx, question)
 	}
 	return report
 }
 
 // restart starts servers anew.
-func (q *lspCall) restart() (*tool.Result, error) {
+func (q *lspCall) restart(ctx context.Context) (*tool.Result, error) {
 	file := ""
 	if q.in.FilePath != "" {
 		file = q.path.String()
 	}
-	names, err := q.languages.Restart(q.ctx, file)
-	if gone, ok := errors.AsType[*lspclient.Unavailable](err); ok && q.ctx.Err() == nil {
+	names, err := q.languages.Restart(ctx, file)
+	if gone, ok := errors.AsType[*lspclient.Unavailable](err); ok && ctx.Err() == nil {
 		return nil, tool.Fail("server-unavailable", "%w %s", sentenced{err}, seeLog(gone.Server))
 	}
 	if err != nil {
-		return nil, q.unserved(err)
+		return nil, q.unserved(ctx, err)
 	}
 	names = slices.Compact(slices.Sorted(slices.Values(names)))
 	out := "No language server runs, so none was restarted."

@@ -28,24 +28,24 @@ type fileStep struct {
 }
 
 // resolve notes every name that lies outside, to be asked with the change.
-func (r *refactoring) resolve(edits []lspclient.FileEdit) (paths []files.Path, err error) {
+func (r *refactoring) resolve(ctx context.Context, edits []lspclient.FileEdit) (paths []files.Path, err error) {
 	for _, edit := range edits {
-		if r.ctx.Err() != nil {
-			return nil, context.Cause(r.ctx)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
 		}
 		s := fileStep{FileEdit: edit}
-		if s.path, err = r.editor.files.Resolve(r.ctx, r.asks, r.c.Dir, edit.Path); err != nil {
+		if s.path, err = r.editor.files.Resolve(ctx, r.asks, r.c.Dir, edit.Path); err != nil {
 			return nil, badName(err)
 		}
 		paths = append(paths, s.path)
 		if edit.Kind == lspclient.EditRename {
-			if s.to, err = r.editor.files.Resolve(r.ctx, r.asks, r.c.Dir, edit.To); err != nil {
+			if s.to, err = r.editor.files.Resolve(ctx, r.asks, r.c.Dir, edit.To); err != nil {
 				return nil, badName(err)
 			}
 			paths = append(paths, s.to)
 			// Under its new name the file could be read where it could not before.
 			if !r.editor.files.MayRead(r.c, s.path) {
-				if err := r.editor.files.AskContents(r.ctx, r.asks, s.path); err != nil {
+				if err := r.editor.files.AskContents(ctx, r.asks, s.path); err != nil {
 					return nil, err
 				}
 			}

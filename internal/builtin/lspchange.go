@@ -19,21 +19,21 @@ import (
 )
 
 // rename gives a symbol another name, wherever it is used.
-func (q *lspCall) rename() (*tool.Result, error) {
+func (q *lspCall) rename(ctx context.Context) (*tool.Result, error) {
 	q.languages.Doubt() // edits for an older text would land in the wrong places
-	views, err := q.open("textDocument/rename")
+	views, err := q.open(ctx, "textDocument/rename")
 	if err != nil {
 		return nil, err
 	}
 	v := views[0]
 	at := map[string]any{"textDocument": map[string]any{"uri": v.URI()}, "position": v.At(q.in.Line, q.in.Character)}
 	// A server that can not be asked this way will say all it has to say to the request itself.
-	if raw, err := v.Call(q.ctx, "textDocument/prepareRename", at); err == nil && string(bytes.TrimSpace(raw)) == "null" {
+	if raw, err := v.Call(ctx, "textDocument/prepareRename", at); err == nil && string(bytes.TrimSpace(raw)) == "null" {
 		return nil, tool.Fail("not-renamable", "There is nothing at %s:%d:%d that could be renamed. Give the place of a name, where line and character count from 1.", q.path, q.in.Line, q.in.Character)
 	}
 	begun, old := time.Now(), q.nameHere(v)
 	at["newName"] = q.in.NewName
-	raw, err := q.renamed(v, at)
+	raw, err := q.renamed(ctx, v, at)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (q *lspCall) rename() (*tool.Result, error) {
 	if old != "" {
 		done = fmt.Sprintf("Renamed %s to %s", shortTitle(old), shortTitle(q.in.NewName))
 	}
-	return q.adopt(proposal{view: v, edit: raw, begun: begun, done: done})
+	return q.adopt(ctx, proposal{view: v, edit: raw, begun: begun, done: done})
 }
 
 // A proposal is a change of files that a server would make.
@@ -54,7 +54,7 @@ type proposal struct {
 
 // adopt makes the change that a server proposes: as one change of all files,
 // asked about once, with its differences to see.
-func (q *lspCall) adopt(p proposal) (*tool.Result, error) {
+func (q *lspCall) adopt(ctx context.Context, p proposal) (*tool.Result, error) {
 	steps, err := p.view.Edits(p.edit)
 	if err != nil {
 		return nil, tool.Fail("bad-edit", "%s proposes a change that can not be made: %w. Make it by other means.", p.view.Server(), plainError{err})
@@ -62,23 +62,23 @@ func (q *lspCall) adopt(p proposal) (*tool.Result, error) {
 	if len(steps) > maxHunks {
 		return nil, tool.Fail("too-large", "%s proposes to change %d files, and %d are the most. Make the change by other means.", p.view.Server(), len(steps), maxHunks)
 	}
-	return asking(q.ctx, q.c, func(asks *permission.Gathering) (*tool.Result, error) {
-		r := refactoring{patchPlan: patchPlan{editor: q.editor, asks: asks, ctx: q.ctx, c: q.c, now: map[string]*fileState{}}, proposal: p, at: map[string]int{}}
-		paths, err := r.resolve(steps)
+	return asking(ctx, q.c, func(asks *permission.Gathering) (*tool.Result, error) {
+		r := refactoring{patchPlan: patchPlan{editor: q.editor, asks: asks, c: q.c, now: map[string]*fileState{}}, proposal: p, at: map[string]int{}}
+		paths, err := r.resolve(ctx, steps)
 		if err != nil {
 			return nil, err
 		}
 		if len(paths) == 0 {
 			return q.answersResult([]json.RawMessage{}, nil), nil
 		}
-		claim, err := q.editor.files.Claim(q.ctx, paths...)
+		claim, err := q.editor.files.Claim(ctx, paths...)
 		if err != nil {
 			return nil, cannotChange(paths[0], err)
 		}
 		defer claim.Release()
 		for _, s := range r.steps {
-			if q.ctx.Err() != nil {
-				return nil, context.Cause(q.ctx)
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
 			}
 			if err := r.take(claim, s); err != nil {
 				return nil, err
@@ -89,7 +89,7 @@ func (q *lspCall) adopt(p proposal) (*tool.Result, error) {
 		}
 		r.draw()
 		r.first = fmt.Sprintf("%s: %s changed.", p.done, count(len(r.files), "file"))
-		res, err := r.apply(claim)
+		res, err := r.apply(ctx, claim)
 		if err != nil {
 			return nil, err
 		}
@@ -130,17 +130,17 @@ func (a wireAction) commands() bool {
 func isGiven(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
 // codeAction lists what servers offer to do at a place, or makes one of it.
-func (q *lspCall) codeAction() (*tool.Result, error) {
+func (q *lspCall) codeAction(ctx context.Context) (*tool.Result, error) {
 	q.languages.Doubt() // edits for an older text would land in the wrong places
-	views, err := q.open("textDocument/codeAction")
+	views, err := q.open(ctx, "textDocument/codeAction")
 	if err != nil {
 		return nil, err
 	}
 	begun := time.Now()
-	offer, err := q.actions(views)
+	offer, err := q.actions(ctx, views)
 	switch {
 	case err != nil:
-		return nil, q.unserved(err)
+		return nil, q.unserved(ctx, err)
 	case len(offer.list) == 0 && len(offer.pending) == 0:
 		res := q.answersResult([]json.RawMessage{}, offer.notes)
 		res.Metadata = map[string]any{"actions": []any{}}
@@ -153,11 +153,11 @@ func (q *lspCall) codeAction() (*tool.Result, error) {
 		return nil, err
 	}
 	if !a.edits() {
-		if err := q.resolveAction(a); err != nil {
+		if err := q.resolveAction(ctx, a); err != nil {
 			return nil, err
 		}
 	}
-	res, err := q.adopt(proposal{view: a.view, edit: a.Edit, begun: begun, done: "Done: " + shortTitle(a.Title)})
+	res, err := q.adopt(ctx, proposal{view: a.view, edit: a.Edit, begun: begun, done: "Done: " + shortTitle(a.Title)})
 	if err == nil && isGiven(a.Command) {
 		res.Output = said(res.Output, []string{"The server would run a command after this, which was not done."})
 	}
@@ -177,18 +177,18 @@ type offer struct {
 
 // actions are what the servers offer. Where something is wrong and nothing
 // helps, they are asked once more.
-func (q *lspCall) actions(views []*lspclient.View) (o offer, err error) {
+func (q *lspCall) actions(ctx context.Context, views []*lspclient.View) (o offer, err error) {
 	for again := range 2 {
 		var wrong []json.RawMessage
-		wrong, o.pending = q.wrongHere(views)
-		if o.list, o.notes, err = q.offers(views, wrong); err != nil || again > 0 || len(wrong) == 0 ||
+		wrong, o.pending = q.wrongHere(ctx, views)
+		if o.list, o.notes, err = q.offers(ctx, views, wrong); err != nil || again > 0 || len(wrong) == 0 ||
 			slices.ContainsFunc(o.list, func(a *action) bool { return strings.HasPrefix(a.Kind, "quickfix") }) {
 			break
 		}
 		select {
 		case <-time.After(fixDelay):
-		case <-q.ctx.Done():
-			return offer{}, context.Cause(q.ctx)
+		case <-ctx.Done():
+			return offer{}, context.Cause(ctx)
 		}
 	}
 	slices.SortStableFunc(o.list, func(a, b *action) int { return a.rank() - b.rank() })
@@ -197,8 +197,8 @@ func (q *lspCall) actions(views []*lspclient.View) (o offer, err error) {
 
 // wrongHere is what is wrong at the place of the call, and which of the servers
 // have not looked yet.
-func (q *lspCall) wrongHere(views []*lspclient.View) (wrong []json.RawMessage, pending []string) {
-	report := q.checked()
+func (q *lspCall) wrongHere(ctx context.Context, views []*lspclient.View) (wrong []json.RawMessage, pending []string) {
+	report := q.checked(ctx)
 	for _, r := range report.Files {
 		wrong = append(wrong, touching(r.Diagnostics, lsp.Position{Line: q.in.Line - 1, Character: q.in.Character - 1})...)
 	}
@@ -209,14 +209,14 @@ func (q *lspCall) wrongHere(views []*lspclient.View) (wrong []json.RawMessage, p
 
 // offers asks the servers one after the other, so that what they offer has an
 // order.
-func (q *lspCall) offers(views []*lspclient.View, wrong []json.RawMessage) (list []*action, notes []string, failed error) {
+func (q *lspCall) offers(ctx context.Context, views []*lspclient.View, wrong []json.RawMessage) (list []*action, notes []string, failed error) {
 	for _, v := range views {
 		at := v.At(q.in.Line, q.in.Character)
 		native := make([]json.RawMessage, len(wrong))
 		for i, d := range wrong {
 			native[i] = v.Native(d)
 		}
-		raw, err := v.Call(q.ctx, "textDocument/codeAction", map[string]any{
+		raw, err := v.Call(ctx, "textDocument/codeAction", map[string]any{
 			"textDocument": map[string]any{"uri": v.URI()}, "range": lsp.Range{Start: at, End: at},
 			"context": map[string]any{"diagnostics": native, "triggerKind": 1},
 		})
@@ -410,10 +410,10 @@ func (o offer) choice() string {
 }
 
 // resolveAction lets the server say what an action would change.
-func (q *lspCall) resolveAction(a *action) error {
-	raw, err := a.view.Call(q.ctx, "codeAction/resolve", a.raw)
+func (q *lspCall) resolveAction(ctx context.Context, a *action) error {
+	raw, err := a.view.Call(ctx, "codeAction/resolve", a.raw)
 	if err != nil {
-		return q.unserved(err)
+		return q.unserved(ctx, err)
 	}
 	var full wireAction
 	if err := json.Unmarshal(raw, &full); err != nil {

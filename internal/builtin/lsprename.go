@@ -23,15 +23,15 @@ const (
 // renamed asks a server for the change that gives a symbol another name. A
 // change that would leave out the place where the symbol is defined, in a file
 // of the project, is not one: what is left would not fit together.
-func (q *lspCall) renamed(v *lspclient.View, at map[string]any) (json.RawMessage, error) {
-	homes := q.homes(v, at)
+func (q *lspCall) renamed(ctx context.Context, v *lspclient.View, at map[string]any) (json.RawMessage, error) {
+	homes := q.homes(ctx, v, at)
 	files := append([]string{q.path.String()}, homes...)
 	for try := 1; ; try++ {
 		// Also what is only opened now has been read when this returns.
-		q.languages.Check(q.ctx, lspclient.Question{Files: files})
-		raw, err := v.Call(q.ctx, "textDocument/rename", at)
+		q.languages.Check(ctx, lspclient.Question{Files: files})
+		raw, err := v.Call(ctx, "textDocument/rename", at)
 		if err != nil {
-			return nil, q.unserved(err)
+			return nil, q.unserved(ctx, err)
 		}
 		if more := unopened(v, raw, files); len(more) > 0 && try < renameTries {
 			files = append(files, more...) // edits are made on texts that both have
@@ -47,17 +47,17 @@ func (q *lspCall) renamed(v *lspclient.View, at map[string]any) (json.RawMessage
 		}
 		select {
 		case <-time.After(renamePause):
-		case <-q.ctx.Done():
-			return nil, context.Cause(q.ctx)
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
 		}
 	}
 }
 
 // homes are the files of the project in which the symbol is defined under the
 // name that it has here. One that is called otherwise there keeps that name.
-func (q *lspCall) homes(v *lspclient.View, at map[string]any) (files []string) {
+func (q *lspCall) homes(ctx context.Context, v *lspclient.View, at map[string]any) (files []string) {
 	name := q.nameHere(v)
-	raw, err := v.Call(q.ctx, "textDocument/definition", map[string]any{"textDocument": at["textDocument"], "position": at["position"]})
+	raw, err := v.Call(ctx, "textDocument/definition", map[string]any{"textDocument": at["textDocument"], "position": at["position"]})
 	if err != nil || name == "" {
 		return nil
 	}

@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -39,15 +40,15 @@ func (in lspInput) method() string {
 
 // lookUp asks all servers side by side, and shows what they say one after the
 // other.
-func (q *lspCall) lookUp() (*tool.Result, error) {
-	views, err := q.views()
+func (q *lspCall) lookUp(ctx context.Context) (*tool.Result, error) {
+	views, err := q.views(ctx)
 	if err != nil {
 		return nil, err
 	}
 	answers := make([]serverAnswer, len(views))
 	var wg sync.WaitGroup
 	for i, v := range views {
-		wg.Go(func() { answers[i] = q.question(v) })
+		wg.Go(func() { answers[i] = q.question(ctx, v) })
 	}
 	wg.Wait()
 	list := []json.RawMessage{}
@@ -60,7 +61,7 @@ func (q *lspCall) lookUp() (*tool.Result, error) {
 			notes = append(notes, "("+sentenced{a.err}.Error()+" Its results are left out.)")
 			continue
 		}
-		if q.in.Operation == opHover && !q.overt(views[i], a.list) {
+		if q.in.Operation == opHover && !q.overt(ctx, views[i], a.list) {
 			q.hidden++
 			continue
 		}
@@ -70,22 +71,22 @@ func (q *lspCall) lookUp() (*tool.Result, error) {
 		}
 	}
 	if failures == len(views) {
-		return nil, q.unserved(failed)
+		return nil, q.unserved(ctx, failed)
 	}
 	return q.answersResult(list, notes), nil
 }
 
 // views are the servers that are asked: those of the file, or for the symbols
 // of the project all that run.
-func (q *lspCall) views() ([]*lspclient.View, error) {
+func (q *lspCall) views(ctx context.Context) ([]*lspclient.View, error) {
 	if q.in.Operation != opWorkspaceSymbol {
-		return q.open(q.in.method())
+		return q.open(ctx, q.in.method())
 	}
 	views := q.languages.Running()
 	if q.in.FilePath != "" {
 		q.knew = serverNames(slices.DeleteFunc(views, func(v *lspclient.View) bool { return !q.openIn(v) }))
-		if _, err := q.languages.Open(q.ctx, q.path.String()); err != nil {
-			return nil, q.unserved(err)
+		if _, err := q.languages.Open(ctx, q.path.String()); err != nil {
+			return nil, q.unserved(ctx, err)
 		}
 		views = q.languages.Running()
 	}
@@ -110,9 +111,9 @@ type serverAnswer struct {
 
 // symbols asks a server for the symbols of the project. One that knows none
 // may only have to read the file first.
-func (q *lspCall) symbols(v *lspclient.View) (a serverAnswer) {
+func (q *lspCall) symbols(ctx context.Context, v *lspclient.View) (a serverAnswer) {
 	for again := range 2 {
-		raw, err := v.Call(q.ctx, q.in.method(), q.params(v))
+		raw, err := v.Call(ctx, q.in.method(), q.params(v))
 		if err != nil {
 			return serverAnswer{err: err}
 		}
@@ -121,7 +122,7 @@ func (q *lspCall) symbols(v *lspclient.View) (a serverAnswer) {
 			return a
 		}
 		if again == 0 {
-			q.checked()
+			q.checked(ctx)
 		}
 	}
 	a.early = !slices.Contains(q.knew, v.Server())
@@ -129,11 +130,11 @@ func (q *lspCall) symbols(v *lspclient.View) (a serverAnswer) {
 }
 
 // question asks one server.
-func (q *lspCall) question(v *lspclient.View) serverAnswer {
+func (q *lspCall) question(ctx context.Context, v *lspclient.View) serverAnswer {
 	if q.in.Operation == opWorkspaceSymbol {
-		return q.symbols(v)
+		return q.symbols(ctx, v)
 	}
-	raw, err := v.Call(q.ctx, q.in.method(), q.params(v))
+	raw, err := v.Call(ctx, q.in.method(), q.params(v))
 	if err != nil {
 		return serverAnswer{err: err}
 	}
@@ -148,7 +149,7 @@ func (q *lspCall) question(v *lspclient.View) serverAnswer {
 		if len(items) == 0 {
 			return serverAnswer{}
 		}
-		raw, err = v.Call(q.ctx, "callHierarchy/"+q.in.Operation, map[string]any{"item": items[0]})
+		raw, err = v.Call(ctx, "callHierarchy/"+q.in.Operation, map[string]any{"item": items[0]})
 		if err != nil {
 			return serverAnswer{err: err}
 		}

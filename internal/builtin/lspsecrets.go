@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"context"
 	"encoding/json"
 	"path/filepath"
 	"slices"
@@ -67,11 +68,11 @@ func harmlessMessage(message string) string {
 
 // overt reports whether a hover may be shown: not where it describes something
 // that stands in a file which may not be read.
-func (q *lspCall) overt(v *lspclient.View, hover []json.RawMessage) bool {
+func (q *lspCall) overt(ctx context.Context, v *lspclient.View, hover []json.RawMessage) bool {
 	if !slices.ContainsFunc(hover, isGiven) {
 		return true
 	}
-	raw, err := v.Call(q.ctx, "textDocument/definition", map[string]any{
+	raw, err := v.Call(ctx, "textDocument/definition", map[string]any{
 		"textDocument": map[string]any{"uri": v.URI()}, "position": v.At(q.in.Line, q.in.Character),
 	})
 	if err != nil { // then nobody knows

@@ -22,12 +22,12 @@ func (a *app) changedFiles(ctx context.Context, commit string) ([]string, error)
 	if _, err := os.Lstat(filepath.Join(top, ".git")); err != nil {
 		return nil, usagef("--changed needs a git repository, and %s is in none: name the files", a.workDir())
 	}
-	g := gitAsker{ctx, top}
-	listed, err := g.differing(commit)
+	g := gitAsker{top}
+	listed, err := g.differing(ctx, commit)
 	if err != nil {
 		return nil, err
 	}
-	fresh, err := g.names("ls-files", "-z", "--others", "--exclude-standard")
+	fresh, err := g.names(ctx, "ls-files", "-z", "--others", "--exclude-standard")
 	if err != nil {
 		return nil, err
 	}
@@ -48,24 +48,23 @@ func (a *app) changedFiles(ctx context.Context, commit string) ([]string, error)
 // A gitAsker asks git about a repository. Nothing is run that the settings of
 // the repository name, as far as git lets us say so.
 type gitAsker struct {
-	ctx context.Context
 	top string
 }
 
 // differing are the files that are tracked and differ from a commit. Where
 // there is no commit at all yet, that is all of them.
-func (g gitAsker) differing(commit string) ([]string, error) {
-	found, err := g.run("rev-parse", "--verify", "--quiet", "--end-of-options", commit+"^{commit}")
+func (g gitAsker) differing(ctx context.Context, commit string) ([]string, error) {
+	found, err := g.run(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", commit+"^{commit}")
 	switch {
 	case err == nil:
 	case !isExit(err):
 		return nil, err
 	case commit == headCommit:
-		return g.names("ls-files", "-z", "--cached")
+		return g.names(ctx, "ls-files", "-z", "--cached")
 	default:
 		return nil, usagef("git knows no commit %q here: --changed=COMMIT needs one that is fetched", commit)
 	}
-	return g.names("diff", "--name-only", "-z", "--no-color", "--no-ext-diff", "--ignore-submodules=all", "--diff-filter=d",
+	return g.names(ctx, "diff", "--name-only", "-z", "--no-color", "--no-ext-diff", "--ignore-submodules=all", "--diff-filter=d",
 		strings.TrimSpace(string(found)), "--")
 }
 
@@ -76,8 +75,8 @@ func isExit(err error) bool {
 }
 
 // names runs git and returns the names that it prints.
-func (g gitAsker) names(args ...string) ([]string, error) {
-	out, err := g.run(args...)
+func (g gitAsker) names(ctx context.Context, args ...string) ([]string, error) {
+	out, err := g.run(ctx, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +84,7 @@ func (g gitAsker) names(args ...string) ([]string, error) {
 	return names[:len(names)-1], nil
 }
 
-func (g gitAsker) run(args ...string) ([]byte, error) {
+func (g gitAsker) run(ctx context.Context, args ...string) ([]byte, error) {
 	git, err := exec.LookPath("git")
 	if err != nil {
 		return nil, errors.New("--changed needs git, which is not on the PATH: install it, or name the files")
@@ -93,14 +92,14 @@ func (g gitAsker) run(args ...string) ([]byte, error) {
 	if disk.Within(g.top, git) {
 		return nil, fmt.Errorf("--changed needs git, and the one on the PATH lies in the project (%s), whose programs are not run: name the files", git)
 	}
-	c := exec.CommandContext(g.ctx, git, append([]string{"--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "safe.bareRepository=explicit"}, args...)...)
+	c := exec.CommandContext(ctx, git, append([]string{"--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "safe.bareRepository=explicit"}, args...)...)
 	var said bytes.Buffer
 	c.Dir, c.Stderr = g.top, &said
 	out, err := c.Output()
 	switch {
 	case err == nil:
 		return out, nil
-	case g.ctx.Err() != nil:
+	case ctx.Err() != nil:
 		return nil, &silent{exitCanceled}
 	}
 	return nil, fmt.Errorf("asking git which files have changed: %w: %s", err, strings.TrimSpace(said.String()))

@@ -20,7 +20,6 @@ const maxNamed = 1000
 // A walk goes through a folder that a command reaches as a whole.
 type walk struct {
 	*finder
-	ctx           context.Context
 	access        Access
 	passes        func(names ...string) bool // nil: every file is asked about
 	top           string
@@ -32,7 +31,7 @@ type walk struct {
 
 // deep asks about what lies below a folder.
 func (f *finder) deep(ctx context.Context, a Access, p files.Path) ([]permission.Uncertainty, error) {
-	w := walk{finder: f, ctx: ctx, access: a, top: f.files.Worktree, fresh: a.Fresh && !f.stale}
+	w := walk{finder: f, access: a, top: f.files.Worktree, fresh: a.Fresh && !f.stale}
 	if w.top == "" || filepath.Dir(w.top) == w.top {
 		w.top = f.place.Dir
 	}
@@ -48,7 +47,7 @@ func (f *finder) deep(ctx context.Context, a Access, p files.Path) ([]permission
 			w.passes = func(...string) bool { return true }
 		}
 	}
-	err := w.folder(p.Real())
+	err := w.folder(ctx, p.Real())
 	return w.uncertainties, err
 }
 
@@ -91,15 +90,15 @@ func (w *walk) abroad(name string) bool {
 	return w.mounted[name] && !disk.Within(w.top, name)
 }
 
-func (w *walk) folder(root string) error {
+func (w *walk) folder(ctx context.Context, root string) error {
 	if kernels(root) {
 		_ = w.giveUp()
 		return nil
 	}
 	w.mounted = mounts()
 	return filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
-		if w.ctx.Err() != nil {
-			return w.ctx.Err()
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
 		if err != nil || name == root {
 			return nil // what can not be listed can not be read either
@@ -111,12 +110,12 @@ func (w *walk) folder(root string) error {
 			_ = w.giveUp() // but what is beside it is looked at
 			return fs.SkipDir
 		}
-		return w.entry(name, d)
+		return w.entry(ctx, name, d)
 	})
 }
 
 // entry asks about one entry of a folder, if it has to be asked about.
-func (w *walk) entry(name string, d fs.DirEntry) error {
+func (w *walk) entry(ctx context.Context, name string, d fs.DirEntry) error {
 	var skip error
 	if d.IsDir() {
 		skip = fs.SkipDir
@@ -127,7 +126,7 @@ func (w *walk) entry(name string, d fs.DirEntry) error {
 	if folder, ok := w.singled(name); ok {
 		switch {
 		case w.own(folder):
-			if err := w.one(name); err != nil {
+			if err := w.one(ctx, name); err != nil {
 				return err
 			}
 			return skip
@@ -142,7 +141,7 @@ func (w *walk) entry(name string, d fs.DirEntry) error {
 	if w.named++; w.named > maxNamed {
 		return w.giveUp()
 	}
-	return w.one(name)
+	return w.one(ctx, name)
 }
 
 // known reports whether the command leaves out what git knows or ignores, and
@@ -213,10 +212,10 @@ func (w *walk) rel(name string) string {
 }
 
 // one asks about one file of the folder.
-func (w *walk) one(name string) error {
+func (w *walk) one(ctx context.Context, name string) error {
 	a := w.access
 	a.Deep, a.Into = false, nil
-	_, err := w.reach(w.ctx, a, name)
+	_, err := w.reach(ctx, a, name)
 	return err
 }
 

@@ -148,10 +148,10 @@ func (f *Workspace) Checkpoint(ctx context.Context, by By, at []Endangered, limi
 	limits.Bytes = k.Room()
 	g := newGatherer(ctx, f, by, limits)
 	for _, e := range at {
-		g.endangered(e)
+		g.endangered(ctx, e)
 	}
-	g.bulky()
-	g.keep(k)
+	g.bulky(ctx)
+	g.keep(ctx, k)
 	if err := ctx.Err(); err != nil {
 		k.Drop()
 		return nil, err

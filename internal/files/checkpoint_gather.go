@@ -16,7 +16,6 @@ import (
 
 // A gatherer finds the files that may be lost.
 type gatherer struct {
-	ctx      context.Context
 	files    *Workspace
 	by       By
 	limits   Limits
@@ -46,7 +45,7 @@ const (
 )
 
 func newGatherer(ctx context.Context, f *Workspace, by By, limits Limits) *gatherer {
-	g := &gatherer{ctx: ctx, files: f, by: by, limits: limits, seen: map[string]bool{}, repos: map[string]*repository{}}
+	g := &gatherer{files: f, by: by, limits: limits, seen: map[string]bool{}, repos: map[string]*repository{}}
 	g.deadline = time.Now().Add(limits.Time)
 	g.roots = []string{realName(by.Dir)}
 	if top := realName(f.top(by.Dir)); top != g.roots[0] {
@@ -60,20 +59,20 @@ func (g *gatherer) inside(path string) bool {
 }
 
 // late reports whether it is time to stop, and says so once.
-func (g *gatherer) late() bool {
+func (g *gatherer) late(ctx context.Context) bool {
 	if g.over {
 		return true
 	}
 	g.looked++
 	if g.looked%64 == 0 {
-		return g.tooLate()
+		return g.tooLate(ctx)
 	}
 	return false
 }
 
-func (g *gatherer) tooLate() bool {
+func (g *gatherer) tooLate(ctx context.Context) bool {
 	switch {
-	case g.ctx.Err() != nil:
+	case ctx.Err() != nil:
 		g.over = true
 	case g.looked > maxLooked:
 		g.left.add("some files", "there are too many to look at")
@@ -86,17 +85,17 @@ func (g *gatherer) tooLate() bool {
 }
 
 // endangered gathers one danger.
-func (g *gatherer) endangered(e Endangered) {
-	for _, path := range g.paths(e.Path) {
+func (g *gatherer) endangered(ctx context.Context, e Endangered) {
+	for _, path := range g.paths(ctx, e.Path) {
 		switch {
 		case e.Discard != Nothing:
-			g.discarded(path, e)
+			g.discarded(ctx, path, e)
 		case len(e.From) > 0:
-			g.received(path, e)
+			g.received(ctx, path, e)
 		case e.Tree && e.Name != "":
-			g.named(path, e.Name)
+			g.named(ctx, path, e.Name)
 		case e.Tree:
-			g.tree(path)
+			g.tree(ctx, path)
 		default:
 			g.single(path, e.Write)
 		}
@@ -105,17 +104,17 @@ func (g *gatherer) endangered(e Endangered) {
 
 // paths are the names that a word stands for, absolute; the folders of each
 // are real, the last part is as it was written.
-func (g *gatherer) paths(p Pattern) (out []string) {
+func (g *gatherer) paths(ctx context.Context, p Pattern) (out []string) {
 	names := []string{p.Name}
 	if p.Dir == "" {
 		p.Dir = g.by.Dir
 	}
 	if p.Glob {
-		names = g.expand(p)
+		names = g.expand(ctx, p)
 	}
 	if rest, ok := strings.CutPrefix(p.Name, "~"); ok && (rest == "" || rest[0] == '/') {
 		if home, err := os.UserHomeDir(); err == nil { // what was written may mean either
-			names = append(names, g.paths(Pattern{Name: "." + rest, Glob: p.Glob, Dir: home})...)
+			names = append(names, g.paths(ctx, Pattern{Name: "." + rest, Glob: p.Glob, Dir: home})...)
 		}
 	}
 	for _, name := range names {
@@ -142,7 +141,7 @@ func lastReal(name string) string {
 
 // expand finds the names that a pattern stands for; itself if there are none,
 // as in the shell.
-func (g *gatherer) expand(p Pattern) []string {
+func (g *gatherer) expand(ctx context.Context, p Pattern) []string {
 	root, rest := p.Dir+string(filepath.Separator), p.Name
 	if filepath.IsAbs(p.Name) {
 		root, rest = filepath.VolumeName(p.Name)+string(filepath.Separator), strings.TrimLeft(p.Name, "/")
@@ -152,7 +151,7 @@ func (g *gatherer) expand(p Pattern) []string {
 	for i, part := range parts {
 		var next []string
 		for _, at := range found {
-			next = append(next, g.step(at, part, i == len(parts)-1)...)
+			next = append(next, g.step(ctx, at, part, i == len(parts)-1)...)
 			if len(next) > maxMatches {
 				g.left.add(p.Name, "it stands for too many names")
 				return next[:maxMatches]
@@ -167,7 +166,7 @@ func (g *gatherer) expand(p Pattern) []string {
 }
 
 // step goes on from a name by one part of a pattern.
-func (g *gatherer) step(at, part string, last bool) []string {
+func (g *gatherer) step(ctx context.Context, at, part string, last bool) []string {
 	slash := ""
 	if !last {
 		slash = "/"
@@ -181,7 +180,7 @@ func (g *gatherer) step(at, part string, last bool) []string {
 	}
 	var out []string
 	for _, e := range entries {
-		if g.late() {
+		if g.late(ctx) {
 			break
 		}
 		name := e.Name()
@@ -232,10 +231,10 @@ func (g *gatherer) single(path string, write bool) {
 
 // received gathers what is written over when something is copied or moved to a
 // name.
-func (g *gatherer) received(to string, e Endangered) {
+func (g *gatherer) received(ctx context.Context, to string, e Endangered) {
 	var from []string
 	for _, name := range e.From {
-		from = append(from, g.paths(name)...)
+		from = append(from, g.paths(ctx, name)...)
 	}
 	into, err := os.Stat(to)
 	folder := err == nil && into.IsDir()
@@ -247,12 +246,12 @@ func (g *gatherer) received(to string, e Endangered) {
 		before := len(g.found)
 		info, err := os.Stat(src)
 		if err == nil && info.IsDir() {
-			g.merged(src, target)
+			g.merged(ctx, src, target)
 		} else {
 			g.single(target, !e.Move)
 		}
 		if e.Move && len(g.found) > before {
-			g.tree(src)
+			g.tree(ctx, src)
 		}
 	}
 	if len(from) == 0 {
@@ -262,9 +261,9 @@ func (g *gatherer) received(to string, e Endangered) {
 
 // merged gathers what is written over when a folder is copied to a name: the
 // files that are in both.
-func (g *gatherer) merged(src, to string) {
+func (g *gatherer) merged(ctx context.Context, src, to string) {
 	queue := []string{""}
-	for len(queue) > 0 && !g.late() {
+	for len(queue) > 0 && !g.late(ctx) {
 		rel := queue[0]
 		queue = queue[1:]
 		into, err := os.Lstat(filepath.Join(to, rel))
@@ -277,7 +276,7 @@ func (g *gatherer) merged(src, to string) {
 			continue
 		}
 		for _, e := range entries {
-			if g.late() {
+			if g.late(ctx) {
 				return
 			}
 			name := filepath.Join(rel, e.Name())
@@ -291,7 +290,7 @@ func (g *gatherer) merged(src, to string) {
 }
 
 // tree gathers a name with everything below it.
-func (g *gatherer) tree(path string) {
+func (g *gatherer) tree(ctx context.Context, path string) {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return
@@ -300,7 +299,7 @@ func (g *gatherer) tree(path string) {
 		g.left.add(path, "outside the workspace")
 		for _, root := range g.roots { // but we are in it
 			if within(path, root) {
-				g.tree(root)
+				g.tree(ctx, root)
 			}
 		}
 		return
@@ -316,7 +315,7 @@ func (g *gatherer) tree(path string) {
 	queue := []string{path}
 	for len(queue) > 0 && !g.over {
 		dir := queue[0]
-		queue = append(queue[1:], g.folder(dir, func(name string) bool {
+		queue = append(queue[1:], g.folder(ctx, dir, func(name string) bool {
 			if isBulk(filepath.Base(name)) {
 				g.bulk = append(g.bulk, name)
 				return false
@@ -328,9 +327,9 @@ func (g *gatherer) tree(path string) {
 
 // named gathers what in a tree has a name that fits a pattern. Of the rest it
 // looks at the names only.
-func (g *gatherer) named(path, pattern string) {
+func (g *gatherer) named(ctx context.Context, path, pattern string) {
 	if !g.inside(path) {
-		g.tree(path) // says so
+		g.tree(ctx, path) // says so
 		return
 	}
 	queue := []string{path}
@@ -346,10 +345,10 @@ func (g *gatherer) named(path, pattern string) {
 		for _, e := range entries {
 			name := filepath.Join(dir, e.Name())
 			switch {
-			case g.late():
+			case g.late(ctx):
 				return
 			case fits(pattern, e.Name()):
-				g.tree(name)
+				g.tree(ctx, name)
 			case e.IsDir() && !g.files.History.Holds(name):
 				queue = append(queue, name)
 			}
@@ -359,7 +358,7 @@ func (g *gatherer) named(path, pattern string) {
 
 // folder gathers what is in a folder, and returns the folders in it that enter
 // says are to be entered. They are gathered in any case.
-func (g *gatherer) folder(dir string, enter func(string) bool) (below []string) {
+func (g *gatherer) folder(ctx context.Context, dir string, enter func(string) bool) (below []string) {
 	d, err := disk.Open(dir, os.O_RDONLY|dirFlag)
 	if err != nil {
 		g.left.add(g.files.shown(g.by.Dir, dir), "can not be listed")
@@ -369,7 +368,7 @@ func (g *gatherer) folder(dir string, enter func(string) bool) (below []string) 
 	for {
 		entries, err := d.ReadDir(1024)
 		for _, e := range entries {
-			if g.late() {
+			if g.late(ctx) {
 				return below
 			}
 			info, err := e.Info()
@@ -402,7 +401,7 @@ func isBulk(name string) bool {
 }
 
 // bulky gathers the folders that were put off, each whole or not at all.
-func (g *gatherer) bulky() {
+func (g *gatherer) bulky(ctx context.Context) {
 	for len(g.bulk) > 0 && !g.over {
 		top := g.bulk[0]
 		g.bulk = g.bulk[1:]
@@ -414,7 +413,7 @@ func (g *gatherer) bulky() {
 		queue := []string{top}
 		for len(queue) > 0 && !g.over && g.bytes <= g.limits.Bytes {
 			dir := queue[0]
-			queue = append(queue[1:], g.folder(dir, func(string) bool { return true })...)
+			queue = append(queue[1:], g.folder(ctx, dir, func(string) bool { return true })...)
 		}
 		if !g.over && g.bytes <= g.limits.Bytes {
 			continue
@@ -424,7 +423,7 @@ func (g *gatherer) bulky() {
 		}
 		g.found, g.names, g.bytes = g.found[:found], names, bytes
 		g.left.add(g.files.shown(g.by.Dir, top), "too many files, or too many bytes")
-		if g.looked < maxLooked && g.ctx.Err() == nil && time.Now().Before(g.deadline) {
+		if g.looked < maxLooked && ctx.Err() == nil && time.Now().Before(g.deadline) {
 			g.over = false // there may be room for the next
 		}
 	}

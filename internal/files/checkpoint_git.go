@@ -1,6 +1,7 @@
 package files
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"io/fs"
@@ -134,7 +135,7 @@ func commonDir(git string) string {
 }
 
 // discarded gathers what git throws away at a name.
-func (g *gatherer) discarded(path string, e Endangered) {
+func (g *gatherer) discarded(ctx context.Context, path string, e Endangered) {
 	if !e.Whole { // a link is a name of its own, a folder may be reached by one
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
 			path = realName(path)
@@ -159,11 +160,11 @@ func (g *gatherer) discarded(path string, e Endangered) {
 	switch {
 	case r.err != nil: // whatever is there may be lost
 		g.left.add(g.files.shown(g.by.Dir, filepath.Join(r.git, "index")), r.err.Error()+": all files are kept instead of the changed ones")
-		g.tree(at)
+		g.tree(ctx, at)
 	case e.Discard == Changes:
-		g.changes(r, at)
+		g.changes(ctx, r, at)
 	default:
-		g.untracked(r, at, e.Discard)
+		g.untracked(ctx, r, at, e.Discard)
 	}
 }
 
@@ -195,7 +196,7 @@ func covers(prefix, name string) bool {
 // changes gathers the files that git tracks and that may hold something else
 // than its last commit: those that do not look as git noted, and those whose
 // contents are not packed away yet.
-func (g *gatherer) changes(r *repository, at string) {
+func (g *gatherer) changes(ctx context.Context, r *repository, at string) {
 	prefix, ok := r.relative(at)
 	if !ok {
 		return
@@ -211,16 +212,16 @@ func (g *gatherer) changes(r *repository, at string) {
 			continue
 		}
 		if list = append(list, e); len(list) == batch {
-			g.compare(r, list, loose)
+			g.compare(ctx, r, list, loose)
 			list = list[:0]
 		}
 	}
-	g.compare(r, list, loose)
+	g.compare(ctx, r, list, loose)
 }
 
 // compare looks at a number of files at once, by several goroutines.
-func (g *gatherer) compare(r *repository, list []indexEntry, loose map[string]bool) {
-	if g.over || g.tooLate() {
+func (g *gatherer) compare(ctx context.Context, r *repository, list []indexEntry, loose map[string]bool) {
+	if g.over || g.tooLate(ctx) {
 		return
 	}
 	g.looked += len(list)
@@ -275,7 +276,7 @@ func (r *repository) list() {
 }
 
 // untracked gathers the files that git does not track.
-func (g *gatherer) untracked(r *repository, at string, what Discard) {
+func (g *gatherer) untracked(ctx context.Context, r *repository, at string, what Discard) {
 	r.list()
 	prefix, ok := r.relative(at)
 	if !ok {
@@ -292,7 +293,7 @@ func (g *gatherer) untracked(r *repository, at string, what Discard) {
 		return
 	}
 	w := untrackedWalk{gatherer: g, repo: r, what: what}
-	w.walk(at, prefix)
+	w.walk(ctx, at, prefix)
 }
 
 // An untrackedWalk goes through a worktree.
@@ -310,7 +311,7 @@ type visit struct {
 	whole     bool // nothing in it is tracked
 }
 
-func (w *untrackedWalk) walk(at, prefix string) {
+func (w *untrackedWalk) walk(ctx context.Context, at, prefix string) {
 	first := visit{dir: at, name: prefix, rules: w.ignoringAbove(at), whole: prefix != "" && !w.holdsTracked(prefix)}
 	if first.whole {
 		if info, err := os.Lstat(at); err == nil {
@@ -318,9 +319,9 @@ func (w *untrackedWalk) walk(at, prefix string) {
 		}
 	}
 	queue := []visit{first}
-	for len(queue) > 0 && !w.late() {
+	for len(queue) > 0 && !w.late(ctx) {
 		v := queue[0]
-		queue = append(queue[1:], w.visit(v)...)
+		queue = append(queue[1:], w.visit(ctx, v)...)
 	}
 }
 
@@ -332,7 +333,7 @@ func (r *repository) tracks(folder string) bool {
 	return i < len(r.tracked) && strings.HasPrefix(r.tracked[i], folder+"/")
 }
 
-func (w *untrackedWalk) visit(v visit) (below []visit) {
+func (w *untrackedWalk) visit(ctx context.Context, v visit) (below []visit) {
 	d, err := disk.Open(v.dir, os.O_RDONLY|dirFlag)
 	if err != nil {
 		w.left.add(w.files.shown(w.by.Dir, v.dir), "can not be listed")
@@ -345,7 +346,7 @@ func (w *untrackedWalk) visit(v visit) (below []visit) {
 		rules = rules.with(v.dir, v.name)
 	}
 	for _, e := range entries {
-		if w.late() {
+		if w.late(ctx) {
 			break
 		}
 		name := e.Name()

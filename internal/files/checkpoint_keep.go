@@ -3,6 +3,7 @@ package files
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -58,7 +59,7 @@ func (r *recent) put(key recentKey, c KeptContent, began time.Time) {
 
 // keep puts what was found into the store: small files first, and what tools
 // can make again last.
-func (g *gatherer) keep(k *Keeping) {
+func (g *gatherer) keep(ctx context.Context, k *Keeping) {
 	slices.SortStableFunc(g.found, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.stamp.size, b.stamp.size))
 	})
@@ -66,7 +67,7 @@ func (g *gatherer) keep(k *Keeping) {
 	var others sync.WaitGroup
 	work := func() {
 		for i := int(next.Add(1)) - 1; i < len(g.found); i = int(next.Add(1)) - 1 {
-			g.keepOne(k, &g.found[i])
+			g.keepOne(ctx, k, &g.found[i])
 		}
 	}
 	for range min(maxKeepers, runtime.GOMAXPROCS(0), len(g.found)) - 1 {
@@ -77,11 +78,11 @@ func (g *gatherer) keep(k *Keeping) {
 }
 
 // keepOne keeps a file, or says why it can not be.
-func (g *gatherer) keepOne(k *Keeping, one *candidate) {
+func (g *gatherer) keepOne(ctx context.Context, k *Keeping, one *candidate) {
 	mode := one.stamp.mode
 	var err error
 	switch {
-	case g.ctx.Err() != nil:
+	case ctx.Err() != nil:
 		return
 	case time.Now().After(g.deadline):
 		one.why = "there was no time to keep it"

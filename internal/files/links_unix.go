@@ -27,25 +27,24 @@ func (f *Workspace) otherNames(ctx context.Context, p Path, info fs.FileInfo) []
 	if !ok || own.Nlink < 2 || info.IsDir() {
 		return nil
 	}
-	w := linkWalk{ctx: ctx, own: own, skip: p.real, left: maxLinkWalk}
-	w.walk(f.inquiry.real(f.top(p.dir)))
+	w := linkWalk{own: own, skip: p.real, left: maxLinkWalk}
+	w.walk(ctx, f.inquiry.real(f.top(p.dir)))
 	return w.found
 }
 
 type linkWalk struct {
-	ctx   context.Context
 	own   *syscall.Stat_t
 	skip  string
 	left  int
 	found []string
 }
 
-func (w *linkWalk) done() bool {
-	return w.left <= 0 || len(w.found)+1 >= int(w.own.Nlink) || w.ctx.Err() != nil
+func (w *linkWalk) done(ctx context.Context) bool {
+	return w.left <= 0 || len(w.found)+1 >= int(w.own.Nlink) || ctx.Err() != nil
 }
 
-func (w *linkWalk) walk(dir string) {
-	if w.done() {
+func (w *linkWalk) walk(ctx context.Context, dir string) {
+	if w.done(ctx) {
 		return
 	}
 	d, err := disk.Open(dir, os.O_RDONLY|dirFlag)
@@ -56,13 +55,13 @@ func (w *linkWalk) walk(dir string) {
 	d.Close()
 	for _, e := range entries {
 		w.left--
-		if w.done() {
+		if w.done(ctx) {
 			return
 		}
 		name := filepath.Join(dir, e.Name())
 		if e.IsDir() {
 			if e.Name() != ".git" && e.Name() != "node_modules" {
-				w.walk(name)
+				w.walk(ctx, name)
 			}
 			continue
 		}

@@ -86,9 +86,9 @@ func newTree(root string, wants func(rel string) bool) *tree {
 func (t *tree) look(ctx context.Context) (changes []FileChange, complete bool) {
 	t.looking.Lock()
 	defer t.looking.Unlock()
-	l := &look{tree: t, ctx: ctx, left: t.entries, until: time.Now().Add(t.time)}
+	l := &look{tree: t, left: t.entries, until: time.Now().Add(t.time)}
 	whole := len(t.todo) == 0 // only a look has to do with it
-	for l.walk(whole) {
+	for l.walk(ctx, whole) {
 		if whole {
 			complete = !l.full
 			break
@@ -228,7 +228,6 @@ func passedOver(name string) bool {
 // A look is one look at a tree.
 type look struct {
 	*tree
-	ctx     context.Context
 	left    int // entries
 	until   time.Time
 	visits  int
@@ -237,13 +236,13 @@ type look struct {
 }
 
 // spent says that the look has to end.
-func (l *look) spent() bool {
-	return l.left <= 0 || l.ctx.Err() != nil || time.Now().After(l.until)
+func (l *look) spent(ctx context.Context) bool {
+	return l.left <= 0 || ctx.Err() != nil || time.Now().After(l.until)
 }
 
 // walk goes through the folders that are to be visited, in a new round through
 // all of them; false when the look has to end before.
-func (l *look) walk(begin bool) bool {
+func (l *look) walk(ctx context.Context, begin bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if begin {
@@ -251,12 +250,12 @@ func (l *look) walk(begin bool) bool {
 		l.todo = append(l.todo[:0], stop{"", l.top})
 	}
 	for len(l.todo) > 0 {
-		if l.spent() {
+		if l.spent(ctx) {
 			return false
 		}
 		here := l.todo[len(l.todo)-1]
 		l.visits++
-		if fresh, done := l.visit(here); !done && (fresh || l.visits > 1) {
+		if fresh, done := l.visit(ctx, here); !done && (fresh || l.visits > 1) {
 			return false // it is the first to be visited next time
 		}
 		// A folder that takes a whole look and shows nothing new is left.
@@ -275,7 +274,7 @@ func (l *look) walk(begin bool) bool {
 
 // visit looks at the entries of a folder. fresh says that there was one that
 // this round had not come to, done that the last was reached.
-func (l *look) visit(here stop) (fresh, done bool) {
+func (l *look) visit(ctx context.Context, here stop) (fresh, done bool) {
 	f, err := os.OpenFile(filepath.Join(l.root, here.rel), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		l.lose(here)
@@ -288,7 +287,7 @@ func (l *look) visit(here stop) (fresh, done bool) {
 	for {
 		list, err := f.ReadDir(lookChunk)
 		for _, e := range list {
-			if l.spent() {
+			if l.spent(ctx) {
 				return fresh, false
 			}
 			l.left--

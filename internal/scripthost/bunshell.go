@@ -94,7 +94,7 @@ type ShellEntry interface {
 	Enter() (ShellFolder, error)
 	// Remove removes what was seen there: a folder with all below it if deep,
 	// and else only if it is empty.
-	Remove(seen FileFacts, deep bool) error
+	Remove(ctx context.Context, seen FileFacts, deep bool) error
 }
 
 // A ShellFolder is one that is open: what lies in it is reached without a link being

@@ -1,6 +1,7 @@
 package scripthost
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -11,7 +12,7 @@ import (
 )
 
 // rm removes files, and folders with all below them.
-func (b *builtin) rm(args []string) error {
+func (b *builtin) rm(ctx context.Context, args []string) error {
 	set := map[string]bool{}
 	names, unknown, word := flags(args, oneOf(set, "f", "r", "R", "d", "v", "i", "I", "-",
 		"--recursive", "--dir", "--verbose", "--interactive=never", "--preserve-root", "--no-preserve-root"))
@@ -31,8 +32,8 @@ func (b *builtin) rm(args []string) error {
 	}
 	r := removalOf(set)
 	for _, name := range names {
-		if err := b.removeOne(name, r); err != nil && !(r.force && bunshellMissing(err)) {
-			err = b.failed(name, err)
+		if err := b.removeOne(ctx, name, r); err != nil && !(r.force && bunshellMissing(err)) {
+			err = b.failed(ctx, name, err)
 			if err != nil {
 				return err
 			}
@@ -51,9 +52,9 @@ func removalOf(set map[string]bool) removal {
 	}
 }
 
-func (b *builtin) removeOne(name string, r removal) error {
+func (b *builtin) removeOne(ctx context.Context, name string, r removal) error {
 	at := b.at(bunshellTrimmed(name))
-	found, st, err := b.toRemove(at)
+	found, st, err := b.toRemove(ctx, at)
 	switch {
 	case err != nil:
 		return err
@@ -64,11 +65,11 @@ func (b *builtin) removeOne(name string, r removal) error {
 	}
 	gone := []string{name}
 	if r.tell && r.deep && st.dir() {
-		if gone, err = within(b, found, name); err != nil {
+		if gone, err = within(ctx, b, found, name); err != nil {
 			return err
 		}
 	}
-	if err := found.Remove(st, r.deep); err != nil {
+	if err := found.Remove(ctx, st, r.deep); err != nil {
 		return err
 	}
 	if r.tell {
@@ -79,11 +80,11 @@ func (b *builtin) removeOne(name string, r removal) error {
 
 // toRemove finds what is to be removed. No folder is removed by what it is to
 // those who are in it.
-func (b *builtin) toRemove(at string) (ShellEntry, FileFacts, error) {
+func (b *builtin) toRemove(ctx context.Context, at string) (ShellEntry, FileFacts, error) {
 	if base := filepath.Base(at); at != "" && (base == "." || base == "..") {
 		return nil, FileFacts{}, syscall.EINVAL
 	}
-	found, err := b.files().Find(b.ctx, at, true)
+	found, err := b.files().Find(ctx, at, true)
 	if err != nil {
 		return nil, FileFacts{}, err
 	}
@@ -95,7 +96,7 @@ func (b *builtin) files() ShellFiles { return b.r.set.Files }
 
 // within names what a folder holds and then itself, in the order in which it
 // can be removed.
-func within(b *builtin, at ShellEntry, name string) (names []string, err error) {
+func within(ctx context.Context, b *builtin, at ShellEntry, name string) (names []string, err error) {
 	var list func(in ShellFolder, name string) error
 	list = func(in ShellFolder, name string) error {
 		defer in.Close()
@@ -121,7 +122,7 @@ func within(b *builtin, at ShellEntry, name string) (names []string, err error) 
 			return syscall.EFBIG
 		}
 		names = append(names, name)
-		return b.ctx.Err()
+		return ctx.Err()
 	}
 	in, err := at.Enter()
 	if err != nil {
@@ -132,7 +133,7 @@ func within(b *builtin, at ShellEntry, name string) (names []string, err error) 
 }
 
 // mkdir makes folders.
-func (b *builtin) mkdir(args []string) error {
+func (b *builtin) mkdir(ctx context.Context, args []string) error {
 	set := map[string]bool{}
 	names, unknown, _ := flags(args, oneOf(set, "p", "v", "--parents", "--vebose"))
 	switch {
@@ -146,10 +147,10 @@ func (b *builtin) mkdir(args []string) error {
 	for _, name := range names {
 		at := b.whole(name)
 		deep := set["p"] || set["--parents"]
-		first, err := b.files().Mkdir(b.ctx, at, deep)
+		first, err := b.files().Mkdir(ctx, at, deep)
 		switch {
 		case err != nil:
-			err = b.failed(at, err)
+			err = b.failed(ctx, at, err)
 		case set["v"] && first != "":
 			b.made(first, at)
 		case set["v"] && !deep:
@@ -184,7 +185,7 @@ func (b *builtin) made(first, last string) {
 }
 
 // touch makes files that are not there, and gives the others the time of now.
-func (b *builtin) touch(args []string) error {
+func (b *builtin) touch(ctx context.Context, args []string) error {
 	names, unknown, _ := flags(args, func(string) bool { return false })
 	switch {
 	case unknown == "a", unknown == "c", unknown == "h", unknown == "m", unknown == "r", unknown == "t", unknown == "d", unknown == "A":
@@ -198,8 +199,8 @@ func (b *builtin) touch(args []string) error {
 	}
 	for _, name := range names {
 		at := b.whole(name)
-		if err := b.files().Touch(b.ctx, at); err != nil {
-			if err := b.failed(at, err); err != nil {
+		if err := b.files().Touch(ctx, at); err != nil {
+			if err := b.failed(ctx, at, err); err != nil {
 				return err
 			}
 		}
@@ -208,7 +209,7 @@ func (b *builtin) touch(args []string) error {
 }
 
 // mv gives files and folders other names.
-func (b *builtin) mv(args []string) error {
+func (b *builtin) mv(ctx context.Context, args []string) error {
 	set := map[string]bool{}
 	names, unknown, _ := flags(args, oneOf(set, "f", "i", "n", "h", "v"))
 	switch {
@@ -218,17 +219,17 @@ func (b *builtin) mv(args []string) error {
 		return b.complain("usage: mv [-f | -i | -n] [-hv] source target\n       mv [-f | -i | -n] [-v] source ... directory\n")
 	}
 	sources, target := names[:len(names)-1], names[len(names)-1]
-	into, err := b.isFolder(target)
+	into, err := b.isFolder(ctx, target)
 	switch {
 	case err == nil:
 	case !bunshellMissing(err) && !errors.Is(err, syscall.ENOTDIR), len(sources) > 1:
-		return b.failed(target, err)
+		return b.failed(ctx, target, err)
 	}
 	if len(sources) > 1 && !into {
 		return b.complain("mv: %s is not a directory\n", target)
 	}
 	for i, source := range sources {
-		err := b.moveOne(source, target, into, set["n"])
+		err := b.moveOne(ctx, source, target, into, set["n"])
 		if errors.Is(err, syscall.EXDEV) && i == 0 {
 			return errMachine
 		}
@@ -240,8 +241,8 @@ func (b *builtin) mv(args []string) error {
 }
 
 // isFolder reports whether a name is that of a folder, links followed.
-func (b *builtin) isFolder(name string) (bool, error) {
-	found, err := b.files().Find(b.ctx, b.at(name), false)
+func (b *builtin) isFolder(ctx context.Context, name string) (bool, error) {
+	found, err := b.files().Find(ctx, b.at(name), false)
 	if err != nil {
 		return false, err
 	}
@@ -249,27 +250,27 @@ func (b *builtin) isFolder(name string) (bool, error) {
 	return err == nil && st.dir(), err
 }
 
-func (b *builtin) moveOne(source, target string, into, keep bool) error {
+func (b *builtin) moveOne(ctx context.Context, source, target string, into, keep bool) error {
 	told := source
 	if into {
 		target = strings.TrimSuffix(target, "/") + "/" + filepath.Base(source)
 		told = target
 	}
 	if keep {
-		if found, err := b.files().Find(b.ctx, b.at(bunshellTrimmed(target)), true); err == nil {
+		if found, err := b.files().Find(ctx, b.at(bunshellTrimmed(target)), true); err == nil {
 			if _, err := found.Look(); err == nil {
 				return nil
 			}
 		}
 	}
-	err := b.files().Move(b.ctx, b.at(source), b.at(target))
+	err := b.files().Move(ctx, b.at(source), b.at(target))
 	if err == nil || errors.Is(err, syscall.EXDEV) {
 		return err
 	}
 	if errors.Is(err, syscall.ENOTDIR) {
 		told = target
 	}
-	if err := b.failed(told, err); err != nil {
+	if err := b.failed(ctx, told, err); err != nil {
 		return err
 	}
 	if errno, ok := errors.AsType[syscall.Errno](err); ok && errno < 256 {

@@ -19,7 +19,6 @@ import (
 // does to files is asked about by the names that the words have become.
 type builtin struct {
 	r    *bunshellRunning
-	ctx  context.Context
 	hc   interp.HandlerContext
 	name string
 	out  *bufio.Writer
@@ -28,7 +27,7 @@ type builtin struct {
 
 // ownCommand is what does the work of a name that Bun's shell knows itself; nil
 // for the programs of the machine.
-func (r *bunshellRunning) ownCommand(name string) func(*builtin, []string) error {
+func (r *bunshellRunning) ownCommand(name string) func(*builtin, context.Context, []string) error {
 	switch name {
 	case "basename":
 		return (*builtin).basename
@@ -59,10 +58,10 @@ func (r *bunshellRunning) ownCommand(name string) func(*builtin, []string) error
 var errMachine = errors.New("this is for the program of the machine")
 
 // perform does a command that Bun's shell has of its own.
-func (r *bunshellRunning) perform(ctx context.Context, do func(*builtin, []string) error, args []string) error {
+func (r *bunshellRunning) perform(ctx context.Context, do func(*builtin, context.Context, []string) error, args []string) error {
 	hc := interp.HandlerCtx(ctx)
-	b := &builtin{r: r, ctx: ctx, hc: hc, name: args[0], out: bufio.NewWriter(r.limited(hc.Stdout))}
-	err := do(b, args[1:])
+	b := &builtin{r: r, hc: hc, name: args[0], out: bufio.NewWriter(r.limited(hc.Stdout))}
+	err := do(b, ctx, args[1:])
 	_ = b.out.Flush() // who reads it may have gone
 	if err == nil && b.code != 0 {
 		err = interp.ExitStatus(uint8(b.code))
@@ -96,12 +95,12 @@ func (b *builtin) complain(format string, words ...any) error {
 
 // failed tells what the system said of a file. What the rules do not allow
 // ends the script, as it does elsewhere.
-func (b *builtin) failed(name string, err error) error {
+func (b *builtin) failed(ctx context.Context, name string, err error) error {
 	words, refused := b.r.machine.Trouble(err)
 	if refused {
 		return err
 	}
-	if cause := b.ctx.Err(); cause != nil {
+	if cause := ctx.Err(); cause != nil {
 		return cause
 	}
 	if name != "" {
@@ -110,7 +109,7 @@ func (b *builtin) failed(name string, err error) error {
 	return b.complain("%s: %s%s\n", b.name, name, words)
 }
 
-func (b *builtin) basename(names []string) error {
+func (b *builtin) basename(_ context.Context, names []string) error {
 	if len(names) == 0 {
 		return b.complain("usage: basename string\n")
 	}
@@ -126,7 +125,7 @@ func (b *builtin) basename(names []string) error {
 	return nil
 }
 
-func (b *builtin) dirname(names []string) error {
+func (b *builtin) dirname(_ context.Context, names []string) error {
 	if len(names) == 0 {
 		return b.complain("usage: dirname string\n")
 	}
@@ -151,7 +150,7 @@ type counting struct {
 	between, end      string
 }
 
-func (b *builtin) seq(args []string) error {
+func (b *builtin) seq(ctx context.Context, args []string) error {
 	c := counting{first: 1, step: 1, between: "\n"}
 	args, lacks := c.options(args)
 	switch {
@@ -166,7 +165,7 @@ func (b *builtin) seq(args []string) error {
 	slack := math.Abs(c.step) * 1e-6 // sums of fractions are not exact
 	for i := 0.0; ; i++ {
 		n := c.first + i*c.step
-		if c.step > 0 && n > c.last+slack || c.step < 0 && n < c.last-slack || b.ctx.Err() != nil {
+		if c.step > 0 && n > c.last+slack || c.step < 0 && n < c.last-slack || ctx.Err() != nil {
 			break
 		}
 		size := 64

@@ -254,25 +254,24 @@ func (w *Host) list(ctx context.Context, by *work, a pathArg) (any, error) {
 		return nil, err
 	}
 	defer top.close()
-	l := lister{ctx: ctx, deep: a.Recursive, found: [][2]string{}}
-	if err := l.walk(top, ""); err != nil {
+	l := lister{deep: a.Recursive, found: [][2]string{}}
+	if err := l.walk(ctx, top, ""); err != nil {
 		return nil, err
 	}
 	return l.found, nil
 }
 
 type lister struct {
-	ctx   context.Context
 	deep  bool
 	found [][2]string
 }
 
-func (l *lister) walk(d folder, below string) error {
+func (l *lister) walk(ctx context.Context, d folder, below string) error {
 	entries, err := d.names()
 	if err != nil {
 		return err
 	}
-	if err := l.ctx.Err(); err != nil {
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if len(l.found)+len(entries) > maxListed {
@@ -290,14 +289,14 @@ func (l *lister) walk(d folder, below string) error {
 		if !l.deep || !e.IsDir() {
 			continue
 		}
-		if err := l.enter(d, e.Name(), at); err != nil {
+		if err := l.enter(ctx, d, e.Name(), at); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (l *lister) enter(d folder, base, at string) error {
+func (l *lister) enter(ctx context.Context, d folder, base, at string) error {
 	next, err := d.below(base)
 	if missing(err) {
 		return nil // it has gone meanwhile
@@ -306,7 +305,7 @@ func (l *lister) enter(d folder, base, at string) error {
 		return err
 	}
 	defer next.close()
-	return l.walk(next, at)
+	return l.walk(ctx, next, at)
 }
 
 // A how is the way a file is opened, as the letters of Node say it.

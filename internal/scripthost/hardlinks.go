@@ -74,7 +74,7 @@ func (s *shut) files(ctx context.Context, w *Host, by *work) map[inode]bool {
 		return s.found
 	}
 	names := w.opt.Files.Names(home)
-	walk := shutting{ctx: ctx, found: map[inode]bool{}, left: shutWalk, kept: func(name string) bool { return !passes(names(name)...) }}
+	walk := shutting{found: map[inode]bool{}, left: shutWalk, kept: func(name string) bool { return !passes(names(name)...) }}
 	top := w.opt.Files.Worktree
 	if top == "" || filepath.Dir(top) == top {
 		top = home
@@ -88,7 +88,7 @@ func (s *shut) files(ctx context.Context, w *Host, by *work) map[inode]bool {
 		return nil
 	}
 	defer d.close()
-	walk.folder(d, top)
+	walk.folder(ctx, d, top)
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -101,26 +101,25 @@ func (s *shut) files(ctx context.Context, w *Host, by *work) map[inode]bool {
 
 // shutting is a walk that finds what is kept back.
 type shutting struct {
-	ctx   context.Context
 	kept  func(name string) bool
 	found map[inode]bool
 	left  int
 }
 
-func (s *shutting) folder(d folder, at string) {
+func (s *shutting) folder(ctx context.Context, d folder, at string) {
 	entries, err := d.names()
 	if err != nil {
 		return // what can not be listed is not of the project
 	}
 	for _, e := range entries {
-		if s.left--; s.left <= 0 || s.ctx.Err() != nil {
+		if s.left--; s.left <= 0 || ctx.Err() != nil {
 			return
 		}
 		name := at + string(filepath.Separator) + e.Name()
 		switch {
 		case e.IsDir():
 			if e.Name() != ".git" && e.Name() != "node_modules" {
-				s.below(d, e.Name(), name)
+				s.below(ctx, d, e.Name(), name)
 			}
 		case e.Type().IsRegular() && s.kept(name):
 			if st, err := d.stat(e.Name()); err == nil {
@@ -130,9 +129,9 @@ func (s *shutting) folder(d folder, at string) {
 	}
 }
 
-func (s *shutting) below(d folder, base, at string) {
+func (s *shutting) below(ctx context.Context, d folder, base, at string) {
 	if next, err := d.below(base); err == nil {
-		s.folder(next, at)
+		s.folder(ctx, next, at)
 		next.close()
 	}
 }

@@ -1,6 +1,7 @@
 package scripthost
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -17,7 +18,7 @@ type listing struct {
 }
 
 // ls names what folders hold, in the order that the system has it.
-func (b *builtin) ls(args []string) error {
+func (b *builtin) ls(ctx context.Context, args []string) error {
 	set := map[string]bool{}
 	const known = "aAbBcCdDfFgGhHiIklLmnNopqQrRsStTuUvwxXZ1"
 	names, unknown, word := flags(args, oneOf(set, strings.Split(known, "")...))
@@ -35,9 +36,9 @@ func (b *builtin) ls(args []string) error {
 		itself: set["d"], headed: len(names) > 1,
 	}
 	for _, name := range names {
-		err := l.one(name)
+		err := l.one(ctx, name)
 		if err != nil {
-			err = b.failed(name, err)
+			err = b.failed(ctx, name, err)
 		}
 		if err != nil {
 			return err
@@ -47,14 +48,14 @@ func (b *builtin) ls(args []string) error {
 }
 
 // one names a file, or what a folder holds.
-func (l *listing) one(name string) error {
-	found, err := l.files().Find(l.ctx, l.at(name), false)
+func (l *listing) one(ctx context.Context, name string) error {
+	found, err := l.files().Find(ctx, l.at(name), false)
 	if err != nil {
 		return err
 	}
 	st, err := found.Look()
 	if err != nil || !st.dir() {
-		itself, lost := l.files().Find(l.ctx, l.at(name), true)
+		itself, lost := l.files().Find(ctx, l.at(name), true)
 		if lost != nil {
 			return lost
 		}
@@ -74,12 +75,12 @@ func (l *listing) one(name string) error {
 	if err != nil {
 		return err
 	}
-	return l.folder(in, name)
+	return l.folder(ctx, in, name)
 }
 
 // folder names what a folder holds, and then what those in it do. It closes
 // the folder.
-func (l *listing) folder(in ShellFolder, name string) error {
+func (l *listing) folder(ctx context.Context, in ShellFolder, name string) error {
 	defer in.Close()
 	entries, err := in.Names()
 	if err != nil {
@@ -105,21 +106,21 @@ func (l *listing) folder(in ShellFolder, name string) error {
 	if !l.deep {
 		return nil
 	}
-	return l.below(in, name, entries)
+	return l.below(ctx, in, name, entries)
 }
 
 // below names what the folders among the entries of a folder hold.
-func (l *listing) below(in ShellFolder, name string, entries []fs.DirEntry) error {
+func (l *listing) below(ctx context.Context, in ShellFolder, name string, entries []fs.DirEntry) error {
 	for _, e := range entries {
 		if !e.IsDir() {
 			continue
 		}
-		if err := l.ctx.Err(); err != nil {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
 		next, err := in.Enter(e.Name())
 		if err == nil {
-			err = l.folder(next, bunshellTrimmed(name)+"/"+e.Name())
+			err = l.folder(ctx, next, bunshellTrimmed(name)+"/"+e.Name())
 		}
 		if err != nil && !bunshellMissing(err) {
 			return err

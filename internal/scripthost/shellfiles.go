@@ -91,7 +91,7 @@ func (s shellFiles) Find(ctx context.Context, name string, itself bool) (ShellEn
 	if err != nil {
 		return nil, err
 	}
-	return shellEntry{spot: at, files: s, ctx: ctx, name: name}, nil
+	return shellEntry{spot: at, files: s, name: name}, nil
 }
 
 // Mkdir makes folders.
@@ -127,7 +127,6 @@ func (s shellFiles) Touch(ctx context.Context, name string) error {
 type shellEntry struct {
 	spot
 	files shellFiles
-	ctx   context.Context // of the command
 	name  string
 }
 
@@ -148,15 +147,15 @@ func (e shellEntry) Enter() (ShellFolder, error) {
 }
 
 // Remove removes a file, an empty folder, or one with all below it.
-func (e shellEntry) Remove(seen FileFacts, deep bool) error {
+func (e shellEntry) Remove(ctx context.Context, seen FileFacts, deep bool) error {
 	w, by := e.files.w, e.files.by
 	switch dir := seen.Mode&kindMask == kindDir; {
 	case dir && deep:
-		return w.remove(e.ctx, by, pathArg{Path: e.name, Recursive: true})
+		return w.remove(ctx, by, pathArg{Path: e.name, Recursive: true})
 	case dir:
-		return w.rmdir(e.ctx, by, pathArg{Path: e.name})
+		return w.rmdir(ctx, by, pathArg{Path: e.name})
 	}
-	return w.unlink(e.ctx, by, pathArg{Path: e.name})
+	return w.unlink(ctx, by, pathArg{Path: e.name})
 }
 
 // A shellFolder is a folder for a command of the shell.

@@ -157,7 +157,7 @@ func TestCostlyRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	most := 0
-	err := w.run(func(string, error) bool {
+	err := w.run(t.Context(), func(string, error) bool {
 		work := 0
 		for l := w.stack[len(w.stack)-1].level; l != nil; l = l.up {
 			for _, r := range l.files {
@@ -281,7 +281,7 @@ func TestCancelBetweenEntries(t *testing.T) {
 	defer root.close()
 	tr := newTree(top, s.scope)
 	g := &gardener{t: tr, surveyor: s, root: root, todo: []uint32{0}, left: math.MaxInt}
-	if err := g.walk(); !errors.Is(err, context.Canceled) || len(tr.leaves) > 100 {
+	if err := g.walk(ctx); !errors.Is(err, context.Canceled) || len(tr.leaves) > 100 {
 		t.Errorf("%d files, then %v", len(tr.leaves), err)
 	}
 }

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -67,8 +68,8 @@ type worker struct {
 }
 
 // walk is the road on which nothing is known: the whole tree is walked.
-func (c *crew) walk() error {
-	s, dir, err := openScope(c.ctx, c.where)
+func (c *crew) walk(ctx context.Context) error {
+	s, dir, err := openScope(ctx, c.where)
 	if err != nil {
 		return err
 	}
@@ -77,7 +78,7 @@ func (c *crew) walk() error {
 	defer c.holder.close()
 	w := c.hire(s)
 	c.stack = append(c.stack, item{at: &c.holder.root})
-	c.finish(w)
+	c.finish(ctx, w)
 	if c.err != nil {
 		return fmt.Errorf("walking %s: %w", filepath.Join(s.top, filepath.FromSlash(s.prefix)), c.err)
 	}
@@ -88,7 +89,7 @@ func (c *crew) walk() error {
 // that next gives, which is called by one goroutine at a time. They come in
 // the order that is wanted, and a bar does not shut them. The surveyor and the
 // folder are those of [openScope]; follow closes the folder.
-func (c *crew) follow(s *surveyor, dir *folder, next func() (candidate, bool)) {
+func (c *crew) follow(ctx context.Context, s *surveyor, dir *folder, next func() (candidate, bool)) {
 	c.holder.open(dir)
 	defer c.holder.close()
 	if c.most <= 0 {
@@ -101,21 +102,21 @@ func (c *crew) follow(s *surveyor, dir *folder, next func() (candidate, bool)) {
 		c.stack = append(c.stack, item{})
 	}
 	for range c.most - 1 {
-		c.start()
+		c.start(ctx)
 	}
-	c.finish(w)
+	c.finish(ctx, w)
 }
 
 // start has another worker begin.
-func (c *crew) start() {
+func (c *crew) start(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	go c.hire(c.workers[0].fork()).work()
+	go c.hire(c.workers[0].fork()).work(ctx)
 }
 
 // finish lets the first worker work, and waits for the others.
-func (c *crew) finish(w *worker) {
-	w.work()
+func (c *crew) finish(ctx context.Context, w *worker) {
+	w.work(ctx)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for c.left < len(c.workers) {
@@ -142,7 +143,7 @@ func (c *crew) hire(s *surveyor) *worker {
 }
 
 // push puts work on the stack, and sees to it that somebody does it.
-func (c *crew) push(items []item) {
+func (c *crew) push(ctx context.Context, items []item) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.stack = append(c.stack, items...)
@@ -150,7 +151,7 @@ func (c *crew) push(items []item) {
 		c.wake.Signal()
 	}
 	if c.idle == 0 && len(c.workers) < c.most && len(c.stack) >= queued*len(c.workers) {
-		go c.hire(c.workers[0].fork()).work()
+		go c.hire(c.workers[0].fork()).work(ctx)
 	}
 }
 
@@ -218,12 +219,12 @@ func (c *crew) ended(w *worker) {
 }
 
 // work does what is on the stack until there is nothing left.
-func (w *worker) work() {
+func (w *worker) work(ctx context.Context) {
 	defer w.crew.ended(w)
-	_ = w.crew.guard(w.works) // which never fails
+	_ = w.crew.guard(func() error { return w.works(ctx) }) // which never fails
 }
 
-func (w *worker) works() error {
+func (w *worker) works(ctx context.Context) error {
 	for {
 		next, ok := w.crew.pop()
 		if !ok {
@@ -233,11 +234,11 @@ func (w *worker) works() error {
 		case next.at == nil:
 			w.sweep(&w.crew.rest)
 		case next.name != "":
-			w.open(next.at, next.name)
+			w.open(ctx, next.at, next.name)
 		case next.files != nil:
-			w.visit(next.at, next.files)
+			w.visit(ctx, next.at, next.files)
 		default:
-			w.crew.err = w.enter(next.at, next.at.dir, w.above)
+			w.crew.err = w.enter(ctx, next.at, next.at.dir, w.above)
 		}
 		w.crew.looked.Add(int64(w.looked))
 		w.looked = 0
@@ -252,7 +253,7 @@ func (w *worker) goTo(p *place) {
 }
 
 // open enters a folder.
-func (w *worker) open(up *place, name string) {
+func (w *worker) open(ctx context.Context, up *place, name string) {
 	holder := &w.crew.holder
 	p := &place{up: up, name: name}
 	dir, err := holder.borrow(up)
@@ -263,7 +264,7 @@ func (w *worker) open(up *place, name string) {
 	}
 	holder.forget(up)
 	if err == nil {
-		if err = w.enter(p, dir, up.level); err != nil {
+		if err = w.enter(ctx, p, dir, up.level); err != nil {
 			dir.close()
 		}
 	}
@@ -275,9 +276,9 @@ func (w *worker) open(up *place, name string) {
 
 // enter reads a folder, looks at its files and leaves its folders to whoever
 // comes first. Unless there is an error it takes over the handle.
-func (w *worker) enter(p *place, dir *folder, above *level) error {
+func (w *worker) enter(ctx context.Context, p *place, dir *folder, above *level) error {
 	w.goTo(p)
-	list, level, err := w.survey(dir, above)
+	list, level, err := w.survey(ctx, dir, above)
 	if err != nil {
 		return err
 	}
@@ -290,7 +291,7 @@ func (w *worker) enter(p *place, dir *folder, above *level) error {
 			continue
 		}
 		w.path = append(w.path[:w.base], e.name...)
-		if leadsTo(w.path[len(w.prefix):], w.crew.leads) && w.wanted(e, level, w.base) {
+		if leadsTo(w.path[len(w.prefix):], w.crew.leads) && w.wanted(ctx, e, level, w.base) {
 			w.items = append(w.items, item{at: p, name: e.name})
 		}
 	}
@@ -303,27 +304,27 @@ func (w *worker) enter(p *place, dir *folder, above *level) error {
 	isRoot := p == &w.crew.holder.root
 	switch {
 	case len(w.items) > 0 && isRoot:
-		w.crew.push(w.items)
+		w.crew.push(ctx, w.items)
 	case len(w.items) > 0:
 		w.crew.holder.put(p, dir, len(w.items))
-		w.crew.push(w.items)
+		w.crew.push(ctx, w.items)
 		defer w.crew.holder.giveBack(p)
 	case !isRoot:
 		defer dir.close()
 	}
 	w.dir = dir
-	w.look(mine)
+	w.look(ctx, mine)
 	return nil
 }
 
 // visit looks at files of a folder that was read by somebody.
-func (w *worker) visit(p *place, files []entry) {
+func (w *worker) visit(ctx context.Context, p *place, files []entry) {
 	holder := &w.crew.holder
 	dir, err := holder.borrow(p)
 	if err == nil {
 		w.goTo(p)
 		w.dir = dir
-		w.look(files)
+		w.look(ctx, files)
 		holder.giveBack(p)
 	} else {
 		w.goTo(p)
@@ -333,13 +334,13 @@ func (w *worker) visit(p *place, files []entry) {
 }
 
 // look looks at files of the folder where the worker is.
-func (w *worker) look(files []entry) {
+func (w *worker) look(ctx context.Context, files []entry) {
 	for _, e := range files {
 		if w.crew.stop.Load() {
 			return
 		}
 		w.path = append(w.path[:w.base], e.name...)
-		if w.wanted(e, w.at.level, w.base) {
+		if w.wanted(ctx, e, w.at.level, w.base) {
 			w.looked++
 			w.file(e.name)
 		}

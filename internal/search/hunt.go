@@ -1,7 +1,6 @@
 package search
 
 import (
-	"context"
 	"github.com/helve-dev/helve/internal/regex"
 	"strings"
 	"sync"
@@ -24,7 +23,6 @@ const (
 // A hunt is a search under way, whichever road it takes.
 type hunt struct {
 	engine  *Engine
-	ctx     context.Context
 	where   Options
 	pattern *regex.Regexp // nil if names are searched for
 	keep    int           // how many bytes of a line are kept

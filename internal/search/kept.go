@@ -247,17 +247,17 @@ func (u use) end() {
 }
 
 // take answers a search from the tree, if there is one that can.
-func (u use) take(c *crew) (ok bool, err error) {
+func (u use) take(ctx context.Context, c *crew) (ok bool, err error) {
 	s := u.plot
 	if s == nil {
 		return false, nil
 	}
 	select {
 	case s.gate <- struct{}{}:
-	case <-c.ctx.Done():
-		return true, c.ctx.Err()
+	case <-ctx.Done():
+		return true, ctx.Err()
 	}
-	p, err := s.inside(c)
+	p, err := s.inside(ctx, c)
 	if p == nil || err != nil {
 		return err != nil, err
 	}
@@ -265,13 +265,13 @@ func (u use) take(c *crew) (ok bool, err error) {
 	if c.most <= 0 {
 		c.most = runtime.GOMAXPROCS(0)
 	}
-	p.run(c)
+	p.run(ctx, c)
 	return true, nil
 }
 
 // inside makes a plan and leaves the gate. A tree in the middle of whose
 // change something went very wrong is given up.
-func (s *plot) inside(c *crew) (*plan, error) {
+func (s *plot) inside(ctx context.Context, c *crew) (*plan, error) {
 	whole := false
 	defer func() {
 		if !whole {
@@ -279,14 +279,14 @@ func (s *plot) inside(c *crew) (*plan, error) {
 		}
 		<-s.gate
 	}()
-	p, err := s.plan(c)
+	p, err := s.plan(ctx, c)
 	whole = true
 	return p, err
 }
 
 // plan brings the tree up to date and makes a plan of the search, or none if
 // the tree cannot answer it. An error says that the search is over.
-func (s *plot) plan(c *crew) (*plan, error) {
+func (s *plot) plan(ctx context.Context, c *crew) (*plan, error) {
 	if s.tree == nil {
 		return nil, nil
 	}
@@ -302,7 +302,7 @@ func (s *plot) plan(c *crew) (*plan, error) {
 			return nil, nil
 		}
 	}
-	p, err := s.tree.plan(c, root, dir)
+	p, err := s.tree.plan(ctx, c, root, dir)
 	if p != nil {
 		return p, nil
 	}
@@ -310,7 +310,7 @@ func (s *plot) plan(c *crew) (*plan, error) {
 	if err != nil {
 		s.spoil(err)
 	}
-	return nil, c.ctx.Err()
+	return nil, ctx.Err()
 }
 
 // spoil gives up a tree that is of no use any more. The caller is in the gate.

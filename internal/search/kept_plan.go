@@ -1,6 +1,7 @@
 package search
 
 import (
+	"context"
 	"fmt"
 	"iter"
 	"math/bits"
@@ -121,7 +122,7 @@ func (p *plan) release() {
 // plan brings the tree up to date and plans a search. Without an error and
 // without a plan, the tree is all right but cannot answer. The plan takes over
 // the handle of the folder to search.
-func (t *tree) plan(c *crew, root, dir *folder) (*plan, error) {
+func (t *tree) plan(ctx context.Context, c *crew, root, dir *folder) (*plan, error) {
 	self, err := root.lookSelf()
 	if err != nil || self.id != t.branches[0].id {
 		return nil, errStale
@@ -229,7 +230,7 @@ func (t *tree) scopeOf(c *crew, at uint32) (s *surveyor, err error) {
 	if scope.names, err = newNamer(c.where); err != nil {
 		return nil, err
 	}
-	return &surveyor{scope: &scope, ctx: c.ctx, reader: &lister{}}, nil
+	return &surveyor{scope: &scope, reader: &lister{}}, nil
 }
 
 // memo is what is remembered under a key, for one search at a time.

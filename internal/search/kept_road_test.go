@@ -72,14 +72,13 @@ func (b *bed) tree() *tree { return b.keeper.list[0].tree }
 func (b *bed) serves(where Options) bool {
 	b.Helper()
 	c := b.hunt(where, Newest, 0).crew()
-	c.ctx = context.Background()
 	u := b.keeper.use(&where)
 	defer b.keeper.active.Add(-1)
 	if u.plot == nil {
 		return false
 	}
 	u.gate <- struct{}{}
-	p, err := u.plan(c)
+	p, err := u.plan(b.Context(), c)
 	<-u.gate
 	if err != nil {
 		b.Fatal(err)

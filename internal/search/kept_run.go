@@ -2,11 +2,12 @@ package search
 
 import (
 	"bytes"
+	"context"
 	"slices"
 )
 
 // run answers the search.
-func (p *plan) run(c *crew) {
+func (p *plan) run(ctx context.Context, c *crew) {
 	if c.pattern == nil {
 		p.listNames(c)
 		return
@@ -19,7 +20,7 @@ func (p *plan) run(c *crew) {
 	first.skipped = p.skipped
 	dir := p.handle
 	p.handle = nil
-	c.follow(first, dir, p.next)
+	c.follow(ctx, first, dir, p.next)
 }
 
 // atMost reports whether there are no more candidates than that, before

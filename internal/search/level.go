@@ -1,6 +1,7 @@
 package search
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -75,8 +76,8 @@ func (m *marks) note(name []byte, kind entryKind) {
 // component begins at base. The verdict means nothing when the context is done. A file of a nearer folder goes before one of a
 // folder above. All of one kind go before those of the next kind, and git's own
 // are bounded by the repository.
-func (s *surveyor) judge(l *level, path []byte, base int, isDir bool) verdict {
-	s.machine.ctx = s.ctx
+func (s *surveyor) judge(ctx context.Context, l *level, path []byte, base int, isDir bool) verdict {
+	s.machine.ctx = ctx
 	var said [kinds]verdict
 	inRepo := l != nil && l.inRepo
 	outside := !inRepo // of the innermost repository

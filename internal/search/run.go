@@ -103,9 +103,9 @@ func (e *Engine) Grep(ctx context.Context, g Grep) (*Found, error) {
 	c := h.crew()
 	road := c.road
 	if g.File != "" {
-		road = func() error { return c.one(g.File) }
+		road = func(ctx context.Context) error { return c.one(ctx, g.File) }
 	}
-	late, err := c.oversee(ctx, road, terms{g.Budget, g.Report})
+	late, err := c.oversee(ctx, road, g.Budget, g.Report)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (e *Engine) Grep(ctx context.Context, g Grep) (*Found, error) {
 func (e *Engine) Glob(ctx context.Context, g Glob) (*Names, error) {
 	h := e.hunt(g.Where, g.Order, g.Limit)
 	c := h.crew()
-	late, err := c.oversee(ctx, c.road, terms{g.Budget, g.Report})
+	late, err := c.oversee(ctx, c.road, g.Budget, g.Report)
 	if err != nil {
 		return nil, err
 	}
@@ -165,22 +165,22 @@ func (h *hunt) crew() *crew {
 }
 
 // road takes the road that suits the search.
-func (c *crew) road() error {
+func (c *crew) road(ctx context.Context) error {
 	use := c.engine.keeper.use(&c.where)
 	defer use.end()
-	if known, err := use.take(c); known {
+	if known, err := use.take(ctx, c); known {
 		return err
 	}
 	if c.most <= 0 {
 		c.most = defaultWorkers
 	}
-	return c.walk()
+	return c.walk(ctx)
 }
 
 // one searches one file, whatever rules say of it but the bar's.
-func (c *crew) one(name string) error {
+func (c *crew) one(ctx context.Context, name string) error {
 	c.most = 1
-	s, dir, err := openScope(c.ctx, Options{Dir: c.where.Dir, Exact: c.where.Exact, Ignored: true})
+	s, dir, err := openScope(ctx, Options{Dir: c.where.Dir, Exact: c.where.Exact, Ignored: true})
 	if err != nil {
 		return err
 	}
@@ -202,7 +202,7 @@ func (c *crew) one(name string) error {
 	}
 	f.close()
 	given := false
-	c.follow(s, dir, func() (candidate, bool) {
+	c.follow(ctx, s, dir, func() (candidate, bool) {
 		first := !given
 		given = true
 		return candidate{name: name}, first
@@ -210,35 +210,28 @@ func (c *crew) one(name string) error {
 	return nil
 }
 
-// terms are what a search is bound by.
-type terms struct {
-	budget time.Duration
-	report func(Progress)
-}
-
 // oversee takes a road to its end, or until the time is over.
-func (c *crew) oversee(ctx context.Context, road func() error, t terms) (late bool, err error) {
+func (c *crew) oversee(ctx context.Context, road func(context.Context) error, limit time.Duration, report func(Progress)) (late bool, err error) {
 	if c.engine.closed.Load() {
 		return false, errClosed
 	}
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)
 	}
-	var cancel context.CancelFunc
-	c.ctx, cancel = context.WithCancel(ctx)
+	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
-	c.tell = t.report != nil
+	c.tell = report != nil
 	done := make(chan error, 1)
 	go func() {
-		err := c.guard(road)
+		err := c.guard(func() error { return road(inner) })
 		done <- err
 	}()
 	var budget, tick clock
-	if t.budget > 0 {
-		budget.start(t.budget)
+	if limit > 0 {
+		budget.start(limit)
 		defer budget.timer.Stop()
 	}
-	if t.report != nil {
+	if report != nil {
 		tick.start(firstReport)
 		defer tick.timer.Stop()
 	}
@@ -259,7 +252,7 @@ func (c *crew) oversee(ctx context.Context, road func() error, t terms) (late bo
 			c.rethrow()
 			return true, nil
 		case <-tick.c:
-			t.report(c.progress())
+			report(c.progress())
 			tick.timer.Reset(nextReport)
 		}
 	}

@@ -33,7 +33,6 @@ type scope struct {
 // a scope.
 type surveyor struct {
 	*scope
-	ctx     context.Context
 	path    []byte // of what is being looked at
 	reader  *lister
 	machine machine
@@ -43,7 +42,7 @@ type surveyor struct {
 // openScope opens Dir and reads the ignore files above it. The surveyor's path
 // is that of Dir then. The caller closes the folder.
 func openScope(ctx context.Context, opt Options) (s *surveyor, dir *folder, err error) {
-	s = &surveyor{scope: &scope{opt: opt, stock: &stock{}}, ctx: ctx, reader: &lister{}}
+	s = &surveyor{scope: &scope{opt: opt, stock: &stock{}}, reader: &lister{}}
 	if s.globs, err = parseGlobs(opt.Globs); err != nil {
 		return s, nil, err
 	}
@@ -73,7 +72,7 @@ func openScope(ctx context.Context, opt Options) (s *surveyor, dir *folder, err 
 }
 
 // fork is a surveyor of the same walk for another goroutine.
-func (s *surveyor) fork() *surveyor { return &surveyor{scope: s.scope, ctx: s.ctx, reader: &lister{}} }
+func (s *surveyor) fork() *surveyor { return &surveyor{scope: s.scope, reader: &lister{}} }
 
 // readAbove reads the ignore files of the folders above the one to be walked,
 // and sets the path to that folder's.
@@ -116,8 +115,8 @@ func highest(name, worktree string) string {
 
 // survey reads the entries of the folder that the path names, unsorted, and
 // the ignore files in it. The level is what holds for the entries.
-func (s *surveyor) survey(dir *folder, above *level) (list []entry, l *level, err error) {
-	list, err = s.reader.list(s.ctx, dir)
+func (s *surveyor) survey(ctx context.Context, dir *folder, above *level) (list []entry, l *level, err error) {
+	list, err = s.reader.list(ctx, dir)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -130,12 +129,12 @@ func (s *surveyor) survey(dir *folder, above *level) (list []entry, l *level, er
 // wanted judges the entry that the path names, and counts it if it is left
 // out. Its name begins at base, and the level is that of its folder. When the
 // context is done nothing is wanted any more.
-func (s *surveyor) wanted(e entry, l *level, base int) bool {
+func (s *surveyor) wanted(ctx context.Context, e entry, l *level, base int) bool {
 	isDir := e.kind == entryDir
-	if e.kind == entryOther || isDir && e.name == ".git" || s.ctx.Err() != nil {
+	if e.kind == entryOther || isDir && e.name == ".git" || ctx.Err() != nil {
 		return false
 	}
-	s.machine.ctx = s.ctx
+	s.machine.ctx = ctx
 	dirAt := len(s.prefix)
 	chosen := false
 	switch s.globs.match(&s.machine, s.path[dirAt:], base-dirAt, isDir) {
@@ -150,14 +149,14 @@ func (s *surveyor) wanted(e entry, l *level, base int) bool {
 	if !chosen && !isDir && s.globs != nil && s.globs.plain > 0 {
 		return false
 	}
-	return s.allowed(e, l, base, chosen)
+	return s.allowed(ctx, e, l, base, chosen)
 }
 
 // allowed asks the ignore files about an entry that globs leave open. One that
 // they have chosen may be hidden.
-func (s *surveyor) allowed(e entry, l *level, base int, chosen bool) bool {
+func (s *surveyor) allowed(ctx context.Context, e entry, l *level, base int, chosen bool) bool {
 	isDir := e.kind == entryDir
-	switch s.judge(l, s.path, base, isDir) {
+	switch s.judge(ctx, l, s.path, base, isDir) {
 	case ignored:
 		dirAt := len(s.prefix)
 		if isDir && s.names.match(&s.machine, s.path[dirAt:], base-dirAt) {

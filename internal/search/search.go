@@ -78,7 +78,7 @@ func Files(ctx context.Context, opt Options) iter.Seq2[string, error] {
 		defer w.close()
 		err := w.open(ctx, opt)
 		if err == nil {
-			err = w.run(yield)
+			err = w.run(ctx, yield)
 		}
 		if opt.Skipped != nil {
 			*opt.Skipped = w.skipped

@@ -422,5 +422,5 @@ func (t *tree) branchHash(id uint32) uint32 { return t.branches[id].hash }
 
 // surveyor is one to look at folders of the tree.
 func (t *tree) surveyor(ctx context.Context) *surveyor {
-	return &surveyor{scope: t.scope, ctx: ctx, reader: &lister{}}
+	return &surveyor{scope: t.scope, reader: &lister{}}
 }

@@ -14,7 +14,6 @@ import (
 // its time says so, or cannot be trusted yet.
 type lookout struct {
 	*tree
-	ctx    context.Context
 	root   *folder
 	starts []uint32 // by branch: where in inside its leaves begin
 	inside []uint32
@@ -33,11 +32,11 @@ type relisted struct {
 
 // lookAround looks at all there is.
 func (t *tree) lookAround(ctx context.Context, root *folder, n *news) error {
-	o := &lookout{tree: t, ctx: ctx, root: root, news: n}
+	o := &lookout{tree: t, root: root, news: n}
 	o.group()
 	var crew sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), 1+len(t.branches)/64) {
-		crew.Go(o.work)
+		crew.Go(func() { o.work(ctx) })
 	}
 	crew.Wait()
 	if err := ctx.Err(); err != nil {
@@ -74,10 +73,10 @@ func (o *lookout) group() {
 	}
 }
 
-func (o *lookout) work() {
+func (o *lookout) work(ctx context.Context) {
 	const some = 16
 	list := &lister{}
-	for o.ctx.Err() == nil {
+	for ctx.Err() == nil {
 		last := int(o.next.Add(some))
 		for id := last - some; id < last; id++ {
 			if id >= len(o.branches) {
@@ -85,7 +84,7 @@ func (o *lookout) work() {
 			}
 			switch o.branches[id].flags & (alive | shut) {
 			case alive:
-				o.look(uint32(id), list)
+				o.look(ctx, uint32(id), list)
 			case alive | shut:
 				o.lookClosed(uint32(id))
 			}
@@ -108,7 +107,7 @@ func (o *lookout) lookClosed(id uint32) {
 }
 
 // look looks at a folder and at all files in it.
-func (o *lookout) look(id uint32, list *lister) {
+func (o *lookout) look(ctx context.Context, id uint32, list *lister) {
 	b := &o.branches[id]
 	lost, some := o.failed[id]
 	if some && !lost.listed {
@@ -125,13 +124,13 @@ func (o *lookout) look(id uint32, list *lister) {
 	}
 	if self.changed != b.changed || !b.changed.settled(b.read) {
 		r := relisted{id, self.changed, now()}
-		if !o.list(id, dir, list) {
+		if !o.list(ctx, id, dir, list) {
 			return
 		}
 		o.tell(func(*news) { o.read = append(o.read, r) })
 	}
 	for _, at := range o.inside[o.starts[id]:o.starts[id+1]] {
-		if o.ctx.Err() != nil {
+		if ctx.Err() != nil {
 			return
 		}
 		name := string(o.leafName(at))
@@ -163,8 +162,8 @@ func (o *lookout) open(id uint32) (*folder, info) {
 
 // list compares the entries of a folder with what the tree has of it. It
 // reports whether it could.
-func (o *lookout) list(id uint32, dir *folder, list *lister) bool {
-	entries, err := list.list(o.ctx, dir)
+func (o *lookout) list(ctx context.Context, id uint32, dir *folder, list *lister) bool {
+	entries, err := list.list(ctx, dir)
 	if err != nil {
 		o.tell(func(n *news) { n.reread(id) })
 		return false

@@ -136,7 +136,7 @@ func (t *tree) apply(ctx context.Context, root *folder, n *news) error {
 	t.bulk = n.count > few || len(n.again) > 0
 	g := &gardener{t: t, surveyor: t.surveyor(ctx), root: root, left: maxAgain}
 	for range maxRounds {
-		next, err := g.round(n)
+		next, err := g.round(ctx, n)
 		if err != nil {
 			return err
 		}
@@ -158,7 +158,7 @@ type newcomer struct {
 
 // round brings some news into the tree. What is not clear yet is left for the
 // next round.
-func (g *gardener) round(n *news) (next *news, err error) {
+func (g *gardener) round(ctx context.Context, n *news) (next *news, err error) {
 	t := g.t
 	next = &news{}
 	drop := map[uint32]bool{}
@@ -170,7 +170,7 @@ func (g *gardener) round(n *news) (next *news, err error) {
 		if _, ok := drop[id]; ok || t.branches[id].flags&alive == 0 || t.below(id, drop) {
 			continue
 		}
-		some, err := g.lookAgain(id, n.names[id], drop, next)
+		some, err := g.lookAgain(ctx, id, n.names[id], drop, next)
 		if err != nil {
 			return nil, err
 		}
@@ -187,9 +187,9 @@ func (g *gardener) round(n *news) (next *news, err error) {
 		}
 	}
 	for _, c := range came {
-		g.welcome(c)
+		g.welcome(ctx, c)
 	}
-	return next, g.walk()
+	return next, g.walk(ctx)
 }
 
 // byDepth is the branches that there are news of, the highest first.
@@ -200,12 +200,12 @@ func (t *tree) byDepth(names map[uint32]map[string]bool) []uint32 {
 }
 
 // welcome takes a folder into the tree, to be read.
-func (g *gardener) welcome(c newcomer) {
+func (g *gardener) welcome(ctx context.Context, c newcomer) {
 	t := g.t
 	if t.branches[c.dir].flags&alive == 0 || t.findBranch(c.dir, c.name) != none {
 		return
 	}
-	out := g.ignores(c.dir, c.name, true)
+	out := g.ignores(ctx, c.dir, c.name, true)
 	if id := t.addBranch(c.dir, c.name, out); !out {
 		g.todo = append(g.todo, id)
 	}
@@ -222,16 +222,16 @@ func (t *tree) below(id uint32, of map[uint32]bool) bool {
 }
 
 // ignores reports whether an ignore file names an entry.
-func (g *gardener) ignores(dir uint32, name string, isDir bool) bool {
+func (g *gardener) ignores(ctx context.Context, dir uint32, name string, isDir bool) bool {
 	g.path = g.t.appendPath(append(g.path[:0], g.prefix...), 0, dir)
 	base := len(g.path)
 	g.path = append(g.path, name...)
-	return g.judge(g.t.levelOf(dir), g.path, base, isDir) == ignored
+	return g.judge(ctx, g.t.levelOf(dir), g.path, base, isDir) == ignored
 }
 
 // lookAgain looks at entries of a folder. It returns the folders that are new,
 // and adds to drop those that are gone, or have to be read anew.
-func (g *gardener) lookAgain(id uint32, names map[string]bool, drop map[uint32]bool, next *news) (came []newcomer, err error) {
+func (g *gardener) lookAgain(ctx context.Context, id uint32, names map[string]bool, drop map[uint32]bool, next *news) (came []newcomer, err error) {
 	t := g.t
 	dir, err := g.root.below(t.branchPath(id))
 	var self info
@@ -248,7 +248,7 @@ func (g *gardener) lookAgain(id uint32, names map[string]bool, drop map[uint32]b
 		return nil, nil
 	}
 	for name, moved := range names {
-		if err := g.ctx.Err(); err != nil {
+		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		st, err := dir.look(name)
@@ -264,18 +264,18 @@ func (g *gardener) lookAgain(id uint32, names map[string]bool, drop map[uint32]b
 		if st.kind == entryDir && !closed {
 			came = append(came, newcomer{id, name})
 		}
-		g.renew(id, name, &st, moved)
+		g.renew(ctx, id, name, &st, moved)
 	}
 	return came, nil
 }
 
 // renew brings the leaf of a name up to date.
-func (g *gardener) renew(dir uint32, name string, st *info, moved bool) {
+func (g *gardener) renew(ctx context.Context, dir uint32, name string, st *info, moved bool) {
 	t := g.t
 	id := t.findLeaf(dir, name)
 	switch {
 	case id == none && st.kind == entryFile:
-		t.addLeaf(dir, name, st, g.ignores(dir, name, false))
+		t.addLeaf(dir, name, st, g.ignores(ctx, dir, name, false))
 	case id == none:
 	case st.kind != entryFile:
 		t.dropLeaf(id)

@@ -68,7 +68,7 @@ func plant(ctx context.Context, opt Options, ears bool) (t *tree, err error) {
 		t.ears = true
 	}
 	g := &gardener{t: t, surveyor: t.surveyor(ctx), root: root, todo: []uint32{0}, left: math.MaxInt}
-	if err = g.walk(); err == nil {
+	if err = g.walk(ctx); err == nil {
 		t.findTwins(&news{}) // they are looked at again below
 		t.trim()
 		t.sortAll()
@@ -95,12 +95,12 @@ func snug[T any](list []T) []T {
 }
 
 // walk reads all folders that are to be read, and those in them.
-func (g *gardener) walk() error {
+func (g *gardener) walk(ctx context.Context) error {
 	if len(g.todo) > 0 {
 		g.stock.sweep(g.t.rules())
 	}
 	for len(g.todo) > 0 {
-		if err := g.ctx.Err(); err != nil {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if g.left < 0 {
@@ -116,13 +116,13 @@ func (g *gardener) walk() error {
 			g.t.lose(id, err, false)
 			continue
 		}
-		err = g.enter(id, dir)
+		err = g.enter(ctx, id, dir)
 		dir.close()
 		if err != nil {
 			return err
 		}
 	}
-	return g.ctx.Err() // then no verdict counts
+	return ctx.Err() // then no verdict counts
 }
 
 // rules are those of all ignore files in force.
@@ -165,7 +165,7 @@ func (t *tree) lose(id uint32, err error, listed bool) {
 
 // enter reads a folder. It is watched first, so that what changes from now on
 // is heard of.
-func (g *gardener) enter(id uint32, dir *folder) error {
+func (g *gardener) enter(ctx context.Context, id uint32, dir *folder) error {
 	st, err := dir.lookSelf()
 	if err != nil {
 		g.t.lose(id, err, false)
@@ -184,21 +184,21 @@ func (g *gardener) enter(id uint32, dir *folder) error {
 			return g.deaf(id, err)
 		}
 	}
-	list, err := g.rules(id, dir)
+	list, err := g.rules(ctx, id, dir)
 	if err != nil {
-		if g.ctx.Err() != nil {
+		if ctx.Err() != nil {
 			return err
 		}
 		g.t.lose(id, err, false)
 		return nil
 	}
 	g.left -= len(list)
-	return g.take(id, dir, list)
+	return g.take(ctx, id, dir, list)
 }
 
 // take takes the entries of a folder into the tree. The path names it. An error
 // says that the context is done.
-func (g *gardener) take(id uint32, dir *folder, list []entry) error {
+func (g *gardener) take(ctx context.Context, id uint32, dir *folder, list []entry) error {
 	l := g.t.levelOf(id)
 	base := len(g.path)
 	for _, e := range list {
@@ -206,8 +206,8 @@ func (g *gardener) take(id uint32, dir *folder, list []entry) error {
 			continue
 		}
 		g.path = append(g.path[:base], e.name...)
-		out := g.judge(l, g.path, base, e.kind == entryDir) == ignored
-		if err := g.ctx.Err(); err != nil {
+		out := g.judge(ctx, l, g.path, base, e.kind == entryDir) == ignored
+		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if e.kind == entryDir {
@@ -240,14 +240,14 @@ func (g *gardener) deaf(id uint32, err error) error {
 
 // rules lists a folder and reads the ignore files in it. The path names it
 // then, with a slash at the end.
-func (g *gardener) rules(id uint32, dir *folder) ([]entry, error) {
+func (g *gardener) rules(ctx context.Context, id uint32, dir *folder) ([]entry, error) {
 	above := g.above
 	if up := g.t.branches[id].parent; up != none {
 		above = g.t.levelOf(up)
 	}
 	g.path = g.t.appendPath(append(g.path[:0], g.prefix...), 0, id)
 	g.skipped = Skipped{}
-	list, l, err := g.survey(dir, above)
+	list, l, err := g.survey(ctx, dir, above)
 	if err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ func (w *walker) open(ctx context.Context, opt Options) error {
 	if err != nil {
 		return err
 	}
-	if err := w.push("", dir, s.above); err != nil {
+	if err := w.push(ctx, "", dir, s.above); err != nil {
 		dir.close()
 		return fmt.Errorf("walking %s: %w", filepath.Join(s.top, filepath.FromSlash(s.prefix)), err)
 	}
@@ -62,9 +62,9 @@ func (w *walker) open(ctx context.Context, opt Options) error {
 }
 
 // run yields the files. The error is why the walk ended early.
-func (w *walker) run(yield func(string, error) bool) error {
+func (w *walker) run(ctx context.Context, yield func(string, error) bool) error {
 	for len(w.stack) > 0 {
-		if err := w.ctx.Err(); err != nil {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
 		f := &w.stack[len(w.stack)-1]
@@ -75,11 +75,11 @@ func (w *walker) run(yield func(string, error) bool) error {
 		e := f.list[f.next]
 		f.next++
 		w.path = append(w.path[:f.end], e.name...)
-		if !w.wanted(e, f.level, f.end) {
+		if !w.wanted(ctx, e, f.level, f.end) {
 			continue
 		}
 		if e.kind == entryDir {
-			if err := w.enter(e.name); err != nil {
+			if err := w.enter(ctx, e.name); err != nil {
 				return err
 			}
 			continue
@@ -92,12 +92,12 @@ func (w *walker) run(yield func(string, error) bool) error {
 			return nil
 		}
 	}
-	return w.ctx.Err()
+	return ctx.Err()
 }
 
 // enter goes down into a folder of the current one. The error is not nil only
 // if the walk is to end.
-func (w *walker) enter(name string) error {
+func (w *walker) enter(ctx context.Context, name string) error {
 	top := len(w.stack) - 1
 	dir, err := w.held(top)
 	if err == nil {
@@ -107,12 +107,12 @@ func (w *walker) enter(name string) error {
 		w.release(top)
 	}
 	if err == nil {
-		if err = w.push(name, dir, w.stack[top].level); err != nil {
+		if err = w.push(ctx, name, dir, w.stack[top].level); err != nil {
 			dir.close()
 		}
 	}
-	if w.ctx.Err() != nil {
-		return w.ctx.Err()
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
 	if err != nil {
 		w.fail(err)
@@ -122,14 +122,14 @@ func (w *walker) enter(name string) error {
 
 // push reads a folder and puts it on the stack, which takes the handle over. If
 // there is an error the caller still has it.
-func (w *walker) push(name string, dir *folder, above *level) error {
+func (w *walker) push(ctx context.Context, name string, dir *folder, above *level) error {
 	f := frame{name: name, dir: dir, lastDir: -1}
 	if len(w.stack) > 0 {
 		w.path = append(w.path, '/')
 	}
 	f.end = len(w.path)
 	var err error
-	if f.list, f.level, err = w.survey(dir, above); err != nil {
+	if f.list, f.level, err = w.survey(ctx, dir, above); err != nil {
 		return err
 	}
 	slices.SortFunc(f.list, func(a, b entry) int { return strings.Compare(a.name, b.name) })
