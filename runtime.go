@@ -229,7 +229,7 @@ func (r *Runtime) open() {
 	r.loops = &loopDetector{ask: r.engine.Ask, sessions: map[string][]pastCall{}}
 	r.openFiles()
 	r.ctx, r.cancel = context.WithCancel(context.Background())
-	r.workers = &workerPool{ctx: r.ctx, jobs: make(chan func())}
+	r.workers = &workerPool{done: r.ctx.Done(), jobs: make(chan func())}
 	r.workers.run(func() { r.sweepHourly(r.ctx) })
 	r.openLoop()
 }

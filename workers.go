@@ -1,7 +1,6 @@
 package helve
 
 import (
-	"context"
 	"sync"
 	"time"
 )
@@ -13,7 +12,7 @@ const crewIdle = time.Second
 // a while for the next function: a goroutine that has run a tool has a stack
 // that fits, and growing one costs more than most calls.
 type workerPool struct {
-	ctx     context.Context // workers without work end with it
+	done    <-chan struct{} // closed when workers without work are to end
 	jobs    chan func()
 	workers sync.WaitGroup
 }
@@ -37,7 +36,7 @@ func (w *workerPool) runWorker(f func()) {
 		case f = <-w.jobs:
 		case <-idle.C:
 			return
-		case <-w.ctx.Done():
+		case <-w.done:
 			return
 		}
 	}

@@ -56,19 +56,20 @@ func readPage(ls *lines, offset int, most textLimit) (page, error) {
 	}
 }
 
-// A patient reader reads until its caller gives up: a file may be one line
-// that takes minutes.
-type patient struct {
-	ctx context.Context
-	r   io.Reader
-}
+// readerFunc makes a function a reader.
+type readerFunc func(p []byte) (int, error)
 
-// Read reads, unless the caller has given up.
-func (p patient) Read(b []byte) (int, error) {
-	if p.ctx.Err() != nil {
-		return 0, context.Cause(p.ctx)
-	}
-	return p.r.Read(b)
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// untilDone reads from r until ctx ends: a file may be one line that takes
+// minutes.
+func untilDone(ctx context.Context, r io.Reader) io.Reader {
+	return readerFunc(func(p []byte) (int, error) {
+		if ctx.Err() != nil {
+			return 0, context.Cause(ctx)
+		}
+		return r.Read(p)
+	})
 }
 
 // lines yields the lines of a text: what stands between line feeds, so that a

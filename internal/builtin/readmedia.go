@@ -111,7 +111,7 @@ func readUpTo(ctx context.Context, src source, most int64) ([]byte, error) {
 	if src.info.Size() > most {
 		return nil, tool.Fail("too-large", "Cannot read %s: it is %d bytes, and %d are the most.", src.path, src.info.Size(), most)
 	}
-	data, err := io.ReadAll(io.LimitReader(patient{ctx, src.file}, most))
+	data, err := io.ReadAll(io.LimitReader(untilDone(ctx, src.file), most))
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", src.path, err)
 	}

@@ -23,10 +23,10 @@ import (
 // looked at whole.
 func (r readTool) text(ctx context.Context, c *tool.Call, src source, in readInput) (*tool.Result, error) {
 	sight := files.ReadMark{When: time.Now(), Hash: files.StampOf(src.info)}
-	var raw io.Reader = patient{ctx, src.file}
+	raw := untilDone(ctx, src.file)
 	sample, whole := src.head, false
 	if src.info.Size() > readWhole {
-		raw = patient{ctx, newSparse(src.file, src.info.Size())}
+		raw = untilDone(ctx, newSparse(src.file, src.info.Size()))
 	} else {
 		data, err := readAll(raw, src)
 		if err != nil {

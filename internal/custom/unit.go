@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve/internal/script"
+	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -175,7 +176,7 @@ func (u *unit) load(ctx context.Context, w want) {
 	call := ctx
 	err := u.alone(ctx, func(ctx context.Context) {
 		if w.by != nil {
-			ctx = context.WithValue(ctx, askedKey{}, &asked{call, w.by})
+			ctx = context.WithValue(ctx, askKey{}, func(req permission.Request) error { return w.by.Ask(call, req) })
 		}
 		if u.bring(ctx, w) && ctx.Err() == nil {
 			u.set.settle()

@@ -12,23 +12,17 @@ import (
 	"github.com/helve-dev/helve/internal/script"
 	"github.com/helve-dev/helve/internal/scripthost"
 	"github.com/helve-dev/helve/permission"
-	"github.com/helve-dev/helve/tool"
 )
 
 var errNoWorker = errors.New("and nothing is set up here to run it in. Install bun or node and allow it by the config key custom.worker")
 
-// asked is who can be asked while files are loaded, and for how long.
-type asked struct {
-	ctx  context.Context
-	call *tool.Call
-}
-
-type askedKey struct{}
+// askKey is where a context holds what asks for a call while files are loaded.
+type askKey struct{}
 
 // mayRun asks whether a file may be run in bun or node: of the call that needs it, or else of the rules alone.
 func (u *unit) mayRun(ctx context.Context, e entry, req permission.Request) error {
-	if by, ok := ctx.Value(askedKey{}).(*asked); ok {
-		return by.call.Ask(by.ctx, req)
+	if ask, ok := ctx.Value(askKey{}).(func(permission.Request) error); ok {
+		return ask(req)
 	}
 	if u.set.opt.Quiet == nil {
 		return errors.New("there is nobody who could allow it")

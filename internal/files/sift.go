@@ -16,10 +16,9 @@ type Filterer interface {
 }
 
 // A SearchFilter says which files below a folder may not be searched, by their names
-// from that folder. It is made for one search, which its context ends; its functions may be called by
+// from that folder. It is made for one search; its functions may be called by
 // several goroutines at once.
 type SearchFilter struct {
-	ctx   context.Context
 	files *Workspace
 	by    Filterer
 	sieve func(names ...string) bool
@@ -27,7 +26,9 @@ type SearchFilter struct {
 	dir   Path
 	top   string // names are seen from here
 	real  string // and from here where links lead elsewhere; "" where they do not
-	hard  func() map[inode]bool
+	// hard returns the files with several names that are kept back, and whether
+	// all of the project was looked at.
+	hard func() (shut map[inode]bool, complete bool)
 }
 
 // Sift returns what keeps files below p from being searched; nil where
@@ -40,11 +41,11 @@ func (f *Workspace) Sift(ctx context.Context, by Filterer, p Path) *SearchFilter
 	if sieve == nil {
 		return nil
 	}
-	s := &SearchFilter{ctx: ctx, files: f, by: by, sieve: sieve, key: key, dir: p, top: f.top(p.dir)}
+	s := &SearchFilter{files: f, by: by, sieve: sieve, key: key, dir: p, top: f.top(p.dir)}
 	if p.real != p.abs {
 		s.real = realName(s.top)
 	}
-	s.hard = sync.OnceValue(s.shutInodes)
+	s.hard = sync.OnceValues(func() (map[inode]bool, bool) { return s.shutInodes(ctx) })
 	return s
 }
 
@@ -87,7 +88,8 @@ func (s *SearchFilter) Linked(name string) bool {
 	if err != nil {
 		return true
 	}
-	return s.hard()[inodeOf(info)] || s.ctx.Err() != nil // what was not looked at may be anything
+	shut, complete := s.hard()
+	return shut[inodeOf(info)] || !complete // what was not looked at may be anything
 }
 
 func (s *SearchFilter) path(name string) Path {
@@ -96,15 +98,15 @@ func (s *SearchFilter) path(name string) Path {
 }
 
 // shutInodes are the files of the project with several names that are kept
-// back. Repositories' own folders and installed packages are left out, as in
+// back, and whether the walk came to its end. Repositories' own folders and installed packages are left out, as in
 // [Files.OpenRead].
-func (s *SearchFilter) shutInodes() map[inode]bool {
+func (s *SearchFilter) shutInodes(ctx context.Context) (map[inode]bool, bool) {
 	shut := map[inode]bool{}
 	top := realName(s.top)
 	_ = filepath.WalkDir(top, func(name string, d fs.DirEntry, err error) error {
 		switch {
-		case s.ctx.Err() != nil:
-			return s.ctx.Err()
+		case ctx.Err() != nil:
+			return ctx.Err()
 		case err != nil:
 			return nil // what can not be listed can not be searched either
 		case d.IsDir():
@@ -122,7 +124,7 @@ func (s *SearchFilter) shutInodes() map[inode]bool {
 		}
 		return nil
 	})
-	return shut
+	return shut, ctx.Err() == nil
 }
 
 // relative is a name as seen from a folder, cheaply where it lies in it.

@@ -21,8 +21,6 @@ type express struct {
 	se     *session
 	id     jsonrpc.ID
 	params mcp.CallToolParamsRaw
-	ctx    context.Context
-	cancel context.CancelCauseFunc
 }
 
 // scan hands on lines until the input ends or the connection is closed. A call
@@ -32,9 +30,10 @@ func (c *lineConn) scan() {
 	for {
 		data, err := c.line()
 		if err == nil {
-			if x := c.express(data); x != nil {
+			if x, ctx, cancel := c.express(data); x != nil {
 				c.relay()
-				c.ride(x)
+				c.ride(ctx, x)
+				cancel(nil)
 				if idle == nil {
 					idle = time.NewTimer(handIdle)
 					defer idle.Stop()
@@ -71,37 +70,37 @@ func (c *lineConn) relay() {
 }
 
 // express takes a line that is a plain call. It returns nil for all others.
-func (c *lineConn) express(line []byte) *express {
+func (c *lineConn) express(line []byte) (x *express, ctx context.Context, cancel context.CancelCauseFunc) {
 	s, ss := c.server, c.ss.Load()
 	if s == nil || ss == nil || c.odd {
-		return nil
+		return nil, nil, nil
 	}
 	if bytes.Contains(line, []byte("roots/list_changed")) {
 		c.noteMove(line)
 	}
 	if !bytes.Contains(line, []byte(`"tools/call"`)) {
-		return nil
+		return nil, nil, nil
 	}
-	x := plainCall(bytes.TrimSpace(line))
+	x = plainCall(bytes.TrimSpace(line))
 	if x == nil {
-		return nil
+		return nil, nil, nil
 	}
 	se := s.enter(ss)
 	if se == nil {
-		return nil
+		return nil, nil, nil
 	}
 	if !se.met.Load() || se.moves.Load() != c.moves { // the library has something that comes first
 		s.leave(se)
-		return nil
+		return nil, nil, nil
 	}
 	x.se = se
-	x.ctx, x.cancel = context.WithCancelCause(se.life)
-	if !c.board(x) {
-		x.cancel(nil)
+	ctx, cancel = context.WithCancelCause(se.life)
+	if !c.board(x, cancel) {
+		cancel(nil)
 		s.leave(se)
-		return nil
+		return nil, nil, nil
 	}
-	return x
+	return x, ctx, cancel
 }
 
 // noteMove counts what the library has to hear of before the next call: the
@@ -119,23 +118,22 @@ func (c *lineConn) noteMove(line []byte) {
 
 // board makes a call known, so that it can be cancelled and is waited for. It
 // reports false for an id that is in use, and when no call may begin any more.
-func (c *lineConn) board(x *express) bool {
+func (c *lineConn) board(x *express, cancel context.CancelCauseFunc) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.over || c.open[x.id] > 0 {
 		return false
 	}
 	c.open[x.id]++
-	c.riding[x.id] = x.cancel
+	c.riding[x.id] = cancel
 	c.rides.Add(1)
 	return true
 }
 
 // ride makes a call and answers it.
-func (c *lineConn) ride(x *express) {
+func (c *lineConn) ride(ctx context.Context, x *express) {
 	defer c.rides.Done()
-	defer x.cancel(nil)
-	out := x.make()
+	out := x.make(ctx)
 	c.mu.Lock()
 	delete(c.riding, x.id) // the client may use the id again when it has the answer
 	mute := c.over
@@ -147,7 +145,7 @@ func (c *lineConn) ride(x *express) {
 }
 
 // make makes the call. The error in the outcome is one of the protocol.
-func (x *express) make() (out outcome) {
+func (x *express) make(ctx context.Context) (out outcome) {
 	s := x.se.s
 	defer s.leave(x.se)
 	defer func() {
@@ -155,7 +153,7 @@ func (x *express) make() (out outcome) {
 			out = outcome{err: s.broke("tools/call", p)}
 		}
 	}()
-	return x.se.perform(x.ctx, &x.params, nil)
+	return x.se.perform(ctx, &x.params, nil)
 }
 
 // answer writes how a call has ended.

@@ -50,24 +50,26 @@ func guarded[T any](ctx context.Context, work func(context.Context) (T, error)) 
 	}
 }
 
-// A leashed reader reads until its context ends, in small steps, so that a
-// decoder which does much work for few bytes still notices.
-type leashed struct {
-	ctx  context.Context
-	data []byte
-}
+// readerFunc makes a function a reader.
+type readerFunc func(p []byte) (int, error)
 
-func (l *leashed) Read(p []byte) (int, error) {
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// untilDone reads data until ctx ends, in small steps, so that a decoder which
+// does much work for few bytes still notices.
+func untilDone(ctx context.Context, data []byte) io.Reader {
 	const step = 1024
-	if l.ctx.Err() != nil {
-		return 0, context.Cause(l.ctx)
-	}
-	if len(l.data) == 0 {
-		return 0, io.EOF
-	}
-	n := copy(p[:min(len(p), step)], l.data)
-	l.data = l.data[n:]
-	return n, nil
+	return readerFunc(func(p []byte) (int, error) {
+		if ctx.Err() != nil {
+			return 0, context.Cause(ctx)
+		}
+		if len(data) == 0 {
+			return 0, io.EOF
+		}
+		n := copy(p[:min(len(p), step)], data)
+		data = data[n:]
+		return n, nil
+	})
 }
 
 // formatSize words a number of bytes for a message.

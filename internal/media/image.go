@@ -231,7 +231,7 @@ func (f *file) damaged(err error) error {
 }
 
 func (f *file) config(ctx context.Context) (image.Config, error) {
-	r := &leashed{ctx, f.data}
+	r := untilDone(ctx, f.data)
 	switch f.mime {
 	case PNG:
 		return png.DecodeConfig(r)
@@ -249,7 +249,7 @@ func (f *file) config(ctx context.Context) (image.Config, error) {
 }
 
 func (f *file) decode(ctx context.Context) (image.Image, error) {
-	r := &leashed{ctx, f.data}
+	r := untilDone(ctx, f.data)
 	switch f.mime {
 	case PNG:
 		return png.Decode(r)
@@ -270,17 +270,17 @@ func (f *file) decode(ctx context.Context) (image.Image, error) {
 // sound, the result is the canvas after it.
 func (f *file) decodeGIF(ctx context.Context) (image.Image, error) {
 	if !f.still {
-		all, err := gif.DecodeAll(&leashed{ctx, f.data})
+		all, err := gif.DecodeAll(untilDone(ctx, f.data))
 		if err == nil {
 			return onCanvas(all.Image[0], all.Config), nil
 		}
 		f.still = true
 	}
-	cfg, err := gif.DecodeConfig(&leashed{ctx, f.data})
+	cfg, err := gif.DecodeConfig(untilDone(ctx, f.data))
 	if err != nil {
 		return nil, err
 	}
-	first, err := gif.Decode(&leashed{ctx, f.data})
+	first, err := gif.Decode(untilDone(ctx, f.data))
 	if err != nil {
 		return nil, err
 	}

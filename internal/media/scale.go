@@ -143,7 +143,7 @@ func upright(m image.Image, orientation int) image.Image {
 func encode(ctx context.Context, m image.Image, plain bool, most int) ([]byte, string, error) {
 	glass := !opaque(m)
 	if glass || plain {
-		out := &bounded{ctx: ctx, most: most}
+		out := &bounded{most: most, canceled: func() error { return context.Cause(ctx) }}
 		err := png.Encode(out, m)
 		if err == nil {
 			return out.buf.Bytes(), PNG, nil
@@ -154,7 +154,7 @@ func encode(ctx context.Context, m image.Image, plain bool, most int) ([]byte, s
 	}
 	err := errFull
 	for _, quality := range []int{88, 75, 55} {
-		out := &bounded{ctx: ctx, most: most}
+		out := &bounded{most: most, canceled: func() error { return context.Cause(ctx) }}
 		if err = jpeg.Encode(out, m, &jpeg.Options{Quality: quality}); err == nil {
 			return out.buf.Bytes(), JPEG, nil
 		}
@@ -197,14 +197,14 @@ var errFull = errors.New("it does not fit")
 // A bounded writer takes so many bytes and no more, so that an encoder stops
 // as soon as the result can not be used.
 type bounded struct {
-	ctx  context.Context
-	most int
-	buf  bytes.Buffer
+	most     int
+	canceled func() error // why nothing more is taken, nil before that
+	buf      bytes.Buffer
 }
 
 func (b *bounded) Write(p []byte) (int, error) {
-	if b.ctx.Err() != nil {
-		return 0, context.Cause(b.ctx)
+	if err := b.canceled(); err != nil {
+		return 0, err
 	}
 	if b.buf.Len()+len(p) > b.most {
 		return 0, errFull
