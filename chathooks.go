@@ -23,12 +23,12 @@ func (r *Runtime) shape(ctx context.Context, to message.Info, req *model.Request
 	if params.Options == nil {
 		params.Options = map[string]any{} // scripts set keys in it
 	}
-	params, err := runChatHooks(ctx, r, chatHook{"chat.params", about}, params)
+	params, err := runChatHooks(ctx, r, "chat.params", about, params)
 	if err != nil {
 		return err
 	}
 	req.Temperature, req.TopP, req.Options = params.Temperature, params.TopP, params.Options
-	system, err := runChatHooks(ctx, r, chatHook{"experimental.chat.system.transform", about}, chatSystem{req.System})
+	system, err := runChatHooks(ctx, r, "experimental.chat.system.transform", about, chatSystem{req.System})
 	req.System = system.System
 	return err
 }
@@ -61,7 +61,7 @@ func (r *Runtime) chatMessage(ctx context.Context, session string, s *loop.Said)
 		[]map[string]any{{"type": "text", "text": s.Text}},
 	}
 	about := asJSON(map[string]any{"sessionID": session, "agent": s.Agent, "model": s.Model})
-	out, err := runChatHooks(ctx, r, chatHook{"chat.message", about}, out)
+	out, err := runChatHooks(ctx, r, "chat.message", about, out)
 	if err != nil {
 		return err
 	}
@@ -78,28 +78,22 @@ func (r *Runtime) chatMessage(ctx context.Context, session string, s *loop.Said)
 	return nil
 }
 
-// A chatHook is a hook and what it is told.
-type chatHook struct {
-	name  string
-	input json.RawMessage
-}
-
 // runChatHooks runs the hooks of a name over a value and returns what they have made of
 // it, in a value of its own.
-func runChatHooks[T any](ctx context.Context, r *Runtime, h chatHook, given T) (T, error) {
-	if !r.custom.Has(h.name) {
+func runChatHooks[T any](ctx context.Context, r *Runtime, name string, input json.RawMessage, given T) (T, error) {
+	if !r.custom.Has(name) {
 		r.custom.Need(ctx, "")
-		if !r.custom.Has(h.name) {
+		if !r.custom.Has(name) {
 			return given, nil
 		}
 	}
-	made, err := r.Hook(ctx, h.name, h.input, asJSON(given))
+	made, err := r.Hook(ctx, name, input, asJSON(given))
 	if err != nil {
-		return given, fmt.Errorf("the plugin hook %s: %w", h.name, err)
+		return given, fmt.Errorf("the plugin hook %s: %w", name, err)
 	}
 	var out T
 	if err := json.Unmarshal(made, &out); err != nil {
-		return given, fmt.Errorf("the plugin hook %s gave something else than it got: %w", h.name, err)
+		return given, fmt.Errorf("the plugin hook %s gave something else than it got: %w", name, err)
 	}
 	return out, nil
 }

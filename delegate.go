@@ -73,7 +73,7 @@ func (d subagents) Delegate(ctx context.Context, c *tool.Call, errand builtin.Er
 	if err != nil {
 		return nil, err
 	}
-	row, err := d.session(ctx, s, c, childSession{agent: a, ref: ref, task: errand})
+	row, err := d.session(ctx, s, c, a, ref, errand)
 	if err != nil {
 		return nil, err
 	}
@@ -93,14 +93,7 @@ func (d subagents) Delegate(ctx context.Context, c *tool.Call, errand builtin.Er
 	if l, ok := d.r.lent.sessionModel(c.Session); ok {
 		defer d.r.lent.add(row.ID, &l)()
 	}
-	return d.runChild(ctx, row, st, childSession{agent: a, ref: ref, task: errand})
-}
-
-// A childSession is what a child session is made for.
-type childSession struct {
-	agent *agent.Spec
-	ref   message.ModelRef
-	task  builtin.Errand
+	return d.runChild(ctx, row, st, a, ref, errand)
 }
 
 // tooDeep says that the caller was itself started by too many.
@@ -142,11 +135,11 @@ func (d subagents) model(ctx context.Context, s *store.Store, c *tool.Call, a *a
 
 // session is that of the child: the one to go on with, if it is a child of this
 // session, or a new one.
-func (d subagents) session(ctx context.Context, s *store.Store, c *tool.Call, child childSession) (store.Session, error) {
-	if id := child.task.Session; id != "" {
+func (d subagents) session(ctx context.Context, s *store.Store, c *tool.Call, a *agent.Spec, ref message.ModelRef, task builtin.Errand) (store.Session, error) {
+	if id := task.Session; id != "" {
 		row, err := s.Session(ctx, id)
 		if err == nil && row.Parent == c.Session {
-			row.Rules = slices.Concat(row.Rules, d.childRules(child.agent))
+			row.Rules = slices.Concat(row.Rules, d.childRules(a))
 			return row, nil
 		}
 		if err != nil && !errors.Is(err, record.ErrNotFound) {
@@ -154,9 +147,9 @@ func (d subagents) session(ctx context.Context, s *store.Store, c *tool.Call, ch
 		}
 	}
 	row := d.r.newSession()
-	row.Dir, row.Parent, row.Agent, row.Model = c.Dir, c.Session, child.agent.Name, child.ref
-	row.Title = fmt.Sprintf("%s (@%s subagent)", child.task.Description, child.agent.Name)
-	row.Rules = d.childRules(child.agent)
+	row.Dir, row.Parent, row.Agent, row.Model = c.Dir, c.Session, a.Name, ref
+	row.Title = fmt.Sprintf("%s (@%s subagent)", task.Description, a.Name)
+	row.Rules = d.childRules(a)
 	return d.r.createSession(ctx, s, row)
 }
 
@@ -171,12 +164,12 @@ func (d subagents) childRules(a *agent.Spec) permission.Ruleset {
 }
 
 // runWorker lets the child work, and tells its caller how it gets on.
-func (d subagents) runChild(ctx context.Context, row store.Session, st *activeSession, child childSession) (*builtin.Report, error) {
-	said := loop.Said{Agent: child.agent.Name, Model: child.ref, Text: child.task.Prompt}
+func (d subagents) runChild(ctx context.Context, row store.Session, st *activeSession, a *agent.Spec, ref message.ModelRef, task builtin.Errand) (*builtin.Report, error) {
+	said := loop.Said{Agent: a.Name, Model: ref, Text: task.Prompt}
 	if _, err := d.r.loop.Say(ctx, row.ID, said); err != nil {
 		return nil, err
 	}
-	w := &childProgress{report: builtin.Report{Session: row.ID, Model: child.ref}, tell: child.task.Progress}
+	w := &childProgress{report: builtin.Report{Session: row.ID, Model: ref}, tell: task.Progress}
 	stop := w.watchCalls(d.r, row.ID)
 	own, done := d.r.registerTurn(ctx, row.ID)
 	out := d.r.loop.Run(own, d.r.newWork(row, st.budget))
@@ -194,7 +187,7 @@ func (d subagents) runChild(ctx context.Context, row store.Session, st *activeSe
 	}
 	usage, cost := st.budget.Spent()
 	report := builtin.Report{
-		Session: row.ID, Text: out.Text, Model: child.ref, Summary: summaryOf(msgs), End: out.End,
+		Session: row.ID, Text: out.Text, Model: ref, Summary: summaryOf(msgs), End: out.End,
 		Tokens: message.TokensOf(usage), Cost: cost, Note: incompleteNote(out),
 	}
 	return &report, nil

@@ -60,7 +60,13 @@ func (r *Runtime) runBeforeHooks(ctx context.Context, t tool.Tool, c *callState)
 		began := time.Now()
 		res, err := r.timed(ctx, h, func(ctx context.Context) (*tool.Result, error) { return h.Before(ctx, &seen) })
 		changed := !bytes.Equal(seen.Input, c.Input)
-		r.hookRan(c, h, hookRun{when: "before", began: began, changed: changed, answered: res != nil, err: err})
+		effect := "passed"
+		if res != nil {
+			effect = "answered"
+		} else if changed {
+			effect = "changed"
+		}
+		r.hookRan(c, h, "before", effect, began, err)
 		switch {
 		case errors.Is(err, errLate) && !h.Required:
 			continue // and what it may have done to its copy of the call does not count
@@ -106,14 +112,18 @@ func (r *Runtime) runAfterHooks(ctx context.Context, c *callState, res *tool.Res
 		began := time.Now()
 		_, err := r.timed(ctx, h, func(ctx context.Context) (*tool.Result, error) { return nil, h.After(ctx, &seen, &own) })
 		if late := errors.Is(err, errLate); late {
-			r.hookRan(c, h, hookRun{when: "after", began: began, err: err})
+			r.hookRan(c, h, "after", "", began, err)
 			if h.Required {
 				return refusal(ctx, err)
 			}
 			continue
 		}
 		changed := err == nil && (own.Output != res.Output || own.Title != res.Title)
-		r.hookRan(c, h, hookRun{when: "after", began: began, changed: changed, err: err})
+		effect := "passed"
+		if changed {
+			effect = "changed"
+		}
+		r.hookRan(c, h, "after", effect, began, err)
 		if err != nil {
 			return refusal(ctx, err)
 		}
@@ -187,33 +197,21 @@ func (h *Hook) displayName() string {
 	return h.Name
 }
 
-// A hookRun is what became of one hook.
-type hookRun struct {
-	when              string
-	began             time.Time
-	changed, answered bool
-	err               error
-}
-
 // hookRan tells who watches what a hook did, and how long it took.
-func (r *Runtime) hookRan(c *callState, h *Hook, run hookRun) {
+func (r *Runtime) hookRan(c *callState, h *Hook, when, effect string, began time.Time, err error) {
 	if h.Name == "" {
 		return
 	}
 	e := event.HookRan{
-		Call: c.ID, Session: c.Session, Tool: c.Tool, Hook: h.Name, When: run.when, Effect: "passed",
-		Millis: float64(time.Since(run.began).Microseconds()) / 1000,
+		Call: c.ID, Session: c.Session, Tool: c.Tool, Hook: h.Name, When: when, Effect: effect,
+		Millis: float64(time.Since(began).Microseconds()) / 1000,
 	}
 	switch {
-	case errors.Is(run.err, errLate):
-		e.Effect, e.Error = "late", run.err.Error()
+	case errors.Is(err, errLate):
+		e.Effect, e.Error = "late", err.Error()
 		r.log.Warn("a hook is late", "hook", h.Name, "call", c.ID, "tool", c.Tool)
-	case run.err != nil:
-		e.Effect, e.Error = "refused", safeError(run.err, 4096).Error()
-	case run.answered:
-		e.Effect = "answered"
-	case run.changed:
-		e.Effect = "changed"
+	case err != nil:
+		e.Effect, e.Error = "refused", safeError(err, 4096).Error()
 	}
 	r.events.publish(e)
 }

@@ -37,7 +37,7 @@ func (r *Runtime) openLSP() error {
 	o := lspclient.Options{
 		Dir: r.dir, Worktree: r.worktree, Servers: servers, Trusted: opt.Trusted, Brief: r.opt.Shell.Ephemeral,
 		Start: func(ctx context.Context, s lspclient.Server, cmd process.Command, out *os.File) (*process.Process, error) {
-			return r.startServer(ctx, serverProcess{s.Env, s.Wall}, cmd, out)
+			return r.startServer(ctx, s.Env, s.Wall, cmd, out)
 		},
 		Wait: opt.Wait, Request: opt.Request, Init: opt.Start, Idle: opt.Idle, Memory: opt.Memory,
 		OnChange: func() { r.events.publish(event.LSPChanged{}) },

@@ -30,7 +30,7 @@ func (r *Runtime) openMCP() error {
 		Dir: r.dir, Version: r.opt.MCP.Version, CallTimeout: r.opt.MCP.Timeout, Logger: r.log, Servers: r.opt.MCP.Servers,
 		Register: r.Register, Ask: r.elicit,
 		Start: func(ctx context.Context, s mcp.Server, cmd process.Command, out *os.File) (*process.Process, error) {
-			return r.startServer(ctx, serverProcess{s.Env, s.Wall}, cmd, out)
+			return r.startServer(ctx, s.Env, s.Wall, cmd, out)
 		},
 		Changed: func(s mcp.Status) {
 			r.events.publish(event.MCPChanged{Server: s.Name, State: string(s.State), Error: s.Error, Resources: s.Resources, Prompts: s.Prompts})
@@ -58,17 +58,11 @@ func (r *Runtime) openMCP() error {
 	return err
 }
 
-// A serverProcess is how a server is started.
-type serverProcess struct {
-	env  map[string]string // its own variables
-	wall bool
-}
-
-// startServer starts a server as commands are started, but for its own
-// variables.
-func (r *Runtime) startServer(ctx context.Context, m serverProcess, cmd process.Command, out *os.File) (*process.Process, error) {
-	p := process.Program{Path: cmd.Path, Args: cmd.Args, Dir: cmd.Dir, Set: m.env, Stderr: cmd.Stderr, Walled: m.wall}
-	if agent := r.agent(""); m.wall && agent != nil {
+// startServer starts a server as commands are started, with variables of its
+// own.
+func (r *Runtime) startServer(ctx context.Context, env map[string]string, wall bool, cmd process.Command, out *os.File) (*process.Process, error) {
+	p := process.Program{Path: cmd.Path, Args: cmd.Args, Dir: cmd.Dir, Set: env, Stderr: cmd.Stderr, Walled: wall}
+	if agent := r.agent(""); wall && agent != nil {
 		passes, key := agent.Policy.Sieve("read")
 		p.Sieve = process.PathFilter{Passes: passes, Key: key, Names: r.files.Names(cmd.Dir)}
 	}

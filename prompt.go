@@ -34,7 +34,7 @@ func (r turns) Prompt(ctx context.Context, p agent.Prompt) (*agent.Turn, error) 
 	if strings.TrimSpace(p.Text) == "" && len(p.Files) == 0 {
 		return nil, errors.New("the prompt is empty: say what is to be done")
 	}
-	return r.turn(ctx, sessionRef{p.Session, p.New}, func(ctx context.Context, s *store.Store, row turnStart) (turnStart, error) {
+	return r.turn(ctx, p.Session, p.New, func(ctx context.Context, s *store.Store, row turnStart) (turnStart, error) {
 		said, err := r.resolvePrompt(&row.Session, p)
 		if err != nil {
 			return row, err
@@ -74,7 +74,7 @@ func (r *Runtime) reopen(ctx context.Context, s *store.Store, row store.Session)
 
 // Resume goes on with a turn that broke off.
 func (r turns) Resume(ctx context.Context, session string) (*agent.Turn, error) {
-	return r.turn(ctx, sessionRef{session: session}, func(ctx context.Context, _ *store.Store, row turnStart) (turnStart, error) {
+	return r.turn(ctx, session, "", func(ctx context.Context, _ *store.Store, row turnStart) (turnStart, error) {
 		if row.Created == 0 {
 			return row, errors.New("there is no session to resume: name one")
 		}
@@ -97,7 +97,7 @@ func (r turns) Resume(ctx context.Context, session string) (*agent.Turn, error) 
 
 // Compact sums a conversation up.
 func (r turns) Compact(ctx context.Context, session string) (*agent.Turn, error) {
-	return r.turn(ctx, sessionRef{session: session}, func(ctx context.Context, _ *store.Store, row turnStart) (turnStart, error) {
+	return r.turn(ctx, session, "", func(ctx context.Context, _ *store.Store, row turnStart) (turnStart, error) {
 		if row.Created == 0 {
 			return row, errors.New("there is no session to sum up: name one")
 		}
@@ -122,13 +122,9 @@ type turnStart struct {
 	Untitled string
 }
 
-// A sessionRef is the session to work on: one that there is, or, where that is "", a
-// new one, which gets a name where it is to have a certain one.
-type sessionRef struct{ session, name string }
-
-// turn prepares a session, works on it, and says how that went. A new one is
-// made by prepare.
-func (r *Runtime) turn(ctx context.Context, at sessionRef,
+// turn prepares a session, works on it, and reports the outcome. Where session
+// is empty, prepare makes a new one, with the id newID unless that is empty too.
+func (r *Runtime) turn(ctx context.Context, session, newID string,
 	prepare func(context.Context, *store.Store, turnStart) (turnStart, error),
 ) (*agent.Turn, error) {
 	if err := r.policyError(""); err != nil {
@@ -145,12 +141,12 @@ func (r *Runtime) turn(ctx context.Context, at sessionRef,
 		return nil, fmt.Errorf("opening the records: %w", err)
 	}
 	row := turnStart{Session: r.newSession()}
-	if at.session != "" {
-		if row.Session, err = s.Session(ctx, at.session); err != nil {
-			return nil, notFoundError("session", at.session, err)
+	if session != "" {
+		if row.Session, err = s.Session(ctx, session); err != nil {
+			return nil, notFoundError("session", session, err)
 		}
 	} else {
-		row.ID = cmp.Or(at.name, row.ID)
+		row.ID = cmp.Or(newID, row.ID)
 	}
 	unclaim, err := s.ClaimTurn(ctx, row.ID, r.opt.Client)
 	if errors.Is(err, store.ErrBusy) {

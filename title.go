@@ -41,7 +41,7 @@ func (r *Runtime) makeTitle(ctx context.Context, o turnStart, purse *loop.Purse)
 	r.workers.run(func() { // Close waits for it also when the turn does not any more
 		defer close(done)
 		_, err := guard(func() (*tool.Result, error) {
-			title, err := r.askTitle(ctx, titleJob{session: o.ID, ref: ref, agent: who, prompt: o.Untitled, budget: purse})
+			title, err := r.askTitle(ctx, o.ID, o.Untitled, who, ref, purse)
 			if err == nil && title != "" {
 				err = r.retitle(ctx, o.ID, title)
 			}
@@ -62,24 +62,15 @@ func (r *Runtime) makeTitle(ctx context.Context, o turnStart, purse *loop.Purse)
 	}
 }
 
-// A titleJob is a session that is to be named.
-type titleJob struct {
-	session string
-	ref     message.ModelRef
-	agent   *agent.Spec
-	prompt  string
-	budget  *loop.Purse // that pays for it
-}
-
-// askTitle asks the small model for a title of one line.
-func (r *Runtime) askTitle(ctx context.Context, t titleJob) (string, error) {
-	m, err := r.findModel(t.session, t.ref)
+// askTitle asks the small model for a title of one line, which budget pays for.
+func (r *Runtime) askTitle(ctx context.Context, session, asked string, a *agent.Spec, ref message.ModelRef, budget *loop.Purse) (string, error) {
+	m, err := r.findModel(session, ref)
 	if err != nil {
 		return "", err
 	}
-	words, _ := text.Cut(t.prompt, titleFrom)
+	words, _ := text.Cut(asked, titleFrom)
 	req := model.Request{
-		Model: t.ref.Model, System: prompt.System(prompt.Options{Agent: t.agent.Name, Own: t.agent.Prompt}), Temperature: t.agent.Temperature, Session: t.session,
+		Model: ref.Model, System: prompt.System(prompt.Options{Agent: a.Name, Own: a.Prompt}), Temperature: a.Temperature, Session: session,
 		Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: prompt.TitleOf(words)}}}},
 	}
 	var said strings.Builder
@@ -91,7 +82,7 @@ func (r *Runtime) askTitle(ctx context.Context, t titleJob) (string, error) {
 		case e.Kind == model.TextDelta && said.Len() < titleFrom:
 			said.WriteString(e.Text)
 		case e.Kind == model.Done:
-			t.budget.Pay(e.Usage, m.Info.Price.Cost(e.Usage))
+			budget.Pay(e.Usage, m.Info.Price.Cost(e.Usage))
 		}
 	}
 	if _, after, thought := strings.Cut(said.String(), "</think>"); thought { // some servers leave it in

@@ -144,7 +144,7 @@ func (g *Guard) wrap(next http.Handler, kept *guests) http.Handler {
 			return
 		}
 		if stranger {
-			g.receive(a, r, visit{next, kept})
+			g.receive(a, r, next, kept)
 			return
 		}
 		if no := g.check(r, g.maxBody); no != nil {
@@ -172,7 +172,7 @@ func (g *Guard) wrap(next http.Handler, kept *guests) http.Handler {
 				return
 			}
 		}
-		body, no := readBody(a, r, terms{g.maxBody, bodyTime})
+		body, no := readBody(a, r, g.maxBody, bodyTime)
 		if no != nil {
 			g.refuse(a, r, no)
 			return
@@ -292,27 +292,21 @@ func isStream(r *http.Request) bool {
 // one takes many times its size, so there are few at once.
 func isLarge(r *http.Request) bool { return r.ContentLength > largeBody || r.ContentLength < 0 }
 
-// terms are how long a body may be, and how long it may take.
-type terms struct {
-	bytes int64
-	time  time.Duration
-}
-
 // readBody reads the body of a request. Only while it does so the connection
 // has a deadline for reading: one that stayed would end event streams.
-func readBody(a *answer, r *http.Request, most terms) ([]byte, *refusal) {
+func readBody(a *answer, r *http.Request, limit int64, timeout time.Duration) ([]byte, *refusal) {
 	if r.ContentLength == 0 {
 		return nil, nil
 	}
-	_ = a.control.SetReadDeadline(time.Now().Add(most.time))
+	_ = a.control.SetReadDeadline(time.Now().Add(timeout))
 	var b bytes.Buffer
 	b.Grow(int(min(max(r.ContentLength, 0), 64<<10)) + bytes.MinRead)
-	_, err := b.ReadFrom(io.LimitReader(r.Body, most.bytes+1))
+	_, err := b.ReadFrom(io.LimitReader(r.Body, limit+1))
 	switch {
-	case int64(b.Len()) > most.bytes:
-		return nil, longBody(most.bytes)
+	case int64(b.Len()) > limit:
+		return nil, longBody(limit)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, slowBody(most.time)
+		return nil, slowBody(timeout)
 	case err != nil:
 		return nil, brokenBody()
 	}

@@ -39,24 +39,19 @@ func plain(u *url.URL) bool {
 	return u.Path == clean || u.Path == clean+"/"
 }
 
-// A visit is what a stranger comes for.
-type visit struct {
-	next http.Handler
-	kept *guests // nil: no connection is kept
-}
-
 // receive serves a request that shows no token and needs none. Its body is read
 // before it has a place in the room, so that slow strangers do not hold those
 // of quick ones; and it is small, so that all of them do not use up the memory.
-func (g *Guard) receive(a *answer, r *http.Request, v visit) {
-	if !v.kept.keep(r.RemoteAddr) {
+// No connection is kept where kept is nil.
+func (g *Guard) receive(a *answer, r *http.Request, next http.Handler, kept *guests) {
+	if !kept.keep(r.RemoteAddr) {
 		a.Header().Set("Connection", "close")
 	}
 	most := min(strangerBody, g.maxBody)
 	no := g.check(r, most)
 	var body []byte
 	if no == nil {
-		body, no = readBody(a, r, terms{most, strangerTime})
+		body, no = readBody(a, r, most, strangerTime)
 	}
 	a.until = time.Now().Add(stallTime)
 	if no != nil {
@@ -72,7 +67,7 @@ func (g *Guard) receive(a *answer, r *http.Request, v visit) {
 		g.refuse(a, r, busy())
 		return
 	}
-	v.next.ServeHTTP(a, passed(r, body))
+	next.ServeHTTP(a, passed(r, body))
 	a.finish()
 }
 

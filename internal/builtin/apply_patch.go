@@ -339,7 +339,7 @@ func (s *patchPlan) apply(ctx context.Context, claim *files.Claim) (*tool.Result
 		notes = append(notes, hardLinkNotes(ch)...)
 	}
 	claim.Release() // nobody waits for a language server
-	found := s.diagnosed(ctx, s.c, checking{before: before, near: s.files[0].path, files: s.written()})
+	found := s.diagnosed(ctx, s.c, before, s.files[0].path, s.written(), false)
 	out := s.summary()
 	files, diffs = s.filesMetadata(shown)
 	return &tool.Result{

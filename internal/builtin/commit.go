@@ -227,7 +227,7 @@ func (e editor) apply(ctx context.Context, c *tool.Call, asks *permission.Gather
 		notes = append(notes, "The file is not there any more: a formatter has removed it.")
 	}
 	claim.Release() // nobody waits for a language server
-	d.found = e.diagnosed(ctx, c, checking{before, path, []changedFile{{path, headingOwn, !d.visible}}, d.wide})
+	d.found = e.diagnosed(ctx, c, before, path, []changedFile{{path, headingOwn, !d.visible}}, d.wide)
 	return d, append(notes, hardLinkNotes(d.change)...), nil
 }
 

@@ -121,46 +121,39 @@ func (e editor) diagnosticsBaseline(ctx context.Context, changes ...files.Change
 	return e.languages.Before(ctx, files...)
 }
 
-// A checking says what the language servers are asked about.
-type checking struct {
-	before lspclient.Baseline
-	near   files.Path    // something that was changed
-	files  []changedFile // what is there of it
-	others bool          // errors in further files are of interest, too
-}
-
 // diagnosed asks the language servers what they think of files that have been
-// changed. The change has been made, whatever comes of this.
-func (e editor) diagnosed(ctx context.Context, c *tool.Call, k checking) checkup {
+// changed. The change has been made, whatever comes of this. near is one of the
+// files; others says that errors in further ones are of interest too.
+func (e editor) diagnosed(ctx context.Context, c *tool.Call, before lspclient.Baseline, near files.Path, changed []changedFile, others bool) checkup {
 	out := checkup{metadata: map[string]any{}}
 	if e.languages == nil {
 		return out
 	}
-	q := lspclient.Question{Before: k.before}
-	for _, f := range k.files {
+	q := lspclient.Question{Before: before}
+	for _, f := range changed {
 		if !f.hidden && e.languages.Has(f.path.String()) {
 			q.Files = append(q.Files, f.path.String())
 		}
 	}
-	q.Others = k.others && len(q.Files) > 0
+	q.Others = others && len(q.Files) > 0
 	report := e.languages.Check(ctx, q)
 	told := &otherFiles{left: toldBytes, metadata: out.metadata}
-	for _, f := range k.files {
+	for _, f := range changed {
 		for _, r := range report.Files {
 			if r.Path != f.path.String() {
 				continue
 			}
-			r.Diagnostics = e.discreet(c, k.near, r.Diagnostics)
+			r.Diagnostics = e.discreet(c, near, r.Diagnostics)
 			told.add(r)
 			if errs := errorsOf(r.Diagnostics); len(errs) > 0 {
 				out.notes = append(out.notes, f.heading+"\n"+ownBlock(r.Path, errs))
 			}
 		}
 	}
-	out.notes = append(out.notes, e.elsewhere(c, k.near, report.Others, told)...)
+	out.notes = append(out.notes, e.elsewhere(c, near, report.Others, told)...)
 	for _, r := range report.Known {
-		if e.files.MayRead(c, e.files.Beside(k.near, r.Path)) {
-			r.Diagnostics = e.discreet(c, k.near, r.Diagnostics)
+		if e.files.MayRead(c, e.files.Beside(near, r.Path)) {
+			r.Diagnostics = e.discreet(c, near, r.Diagnostics)
 			told.add(r)
 		}
 	}

@@ -59,7 +59,7 @@ func grep(s Searching) tool.Tool {
 		query := search.Grep{Pattern: pattern, Limit: s.resultLimit(), Order: s.Order, Budget: s.budget(), Report: reporter(c, in.Pattern, p)}
 		bounded, cancel := s.bounded(ctx)
 		defer cancel()
-		hidden := s.aim(bounded, c, p, aim{&query, asked})
+		hidden := s.aim(bounded, c, p, &query, asked)
 		if query.File == "" && in.Include != nil && *in.Include != "" {
 			query.Where.Globs = []string{from(c.Dir, p, *in.Include)}
 		}
@@ -67,7 +67,7 @@ func grep(s Searching) tool.Tool {
 		if err != nil {
 			return nil, searchFailed(ctx, p, err)
 		}
-		return grepResult(s, p, in.Pattern, told{found, hidden}), nil
+		return grepResult(s, p, in.Pattern, found, hidden), nil
 	})
 }
 
@@ -101,36 +101,25 @@ func (s Searching) askFiles(ctx context.Context, c *tool.Call, asks *permission.
 	return false, nil
 }
 
-// An aim is a query that has to be pointed at something.
-type aim struct {
-	query *search.Grep
-	asked bool // somebody has allowed to read what it is pointed at
-}
-
 // aim points a query at a folder or a file, and returns what takes the names
-// of the files that are kept out of it. ctx is that of the search.
-func (s Searching) aim(ctx context.Context, c *tool.Call, p files.Path, to aim) *hidden {
+// of the files that are kept out of it. ctx is that of the search; asked says
+// that somebody has allowed to read what the query is pointed at.
+func (s Searching) aim(ctx context.Context, c *tool.Call, p files.Path, query *search.Grep, asked bool) *hidden {
 	if s.Files.IsFolder(p) {
 		h := &hidden{}
-		to.query.Where = s.where(p)
-		to.query.Bar = h.bar(s.Files.Sift(ctx, c, p))
+		query.Where = s.where(p)
+		query.Bar = h.bar(s.Files.Sift(ctx, c, p))
 		return h
 	}
 	parent := s.Files.Parent(p)
-	if !to.asked {
-		to.query.Bar = (&hidden{}).bar(s.Files.Sift(ctx, c, parent))
+	if !asked {
+		query.Bar = (&hidden{}).bar(s.Files.Sift(ctx, c, parent))
 	}
-	to.query.Where, to.query.File = s.where(parent), filepath.Base(p.Real())
+	query.Where, query.File = s.where(parent), filepath.Base(p.Real())
 	return &hidden{}
 }
 
-// told is what was found, and what was kept out of it.
-type told struct {
-	*search.Found
-	hidden *hidden
-}
-
-func grepResult(s Searching, p files.Path, pattern string, found told) *tool.Result {
+func grepResult(s Searching, p files.Path, pattern string, found *search.Found, hidden *hidden) *tool.Result {
 	single := !s.Files.IsFolder(p)
 	var out strings.Builder
 	hits := make([]tool.Match, 0, found.Lines)
@@ -155,7 +144,7 @@ func grepResult(s Searching, p files.Path, pattern string, found told) *tool.Res
 	case found.Late:
 		body = "No matches in what was searched"
 	}
-	notes := notices(found.Skipped, "searched", found.hidden.shownNames())
+	notes := notices(found.Skipped, "searched", hidden.shownNames())
 	if found.Late {
 		notes = append([]string{lateNotice(s.budget())}, notes...)
 	}

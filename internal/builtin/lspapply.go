@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/helve-dev/helve/internal/charset"
 	"github.com/helve-dev/helve/internal/diff"
@@ -16,7 +17,8 @@ import (
 // the passage that patches take.
 type refactoring struct {
 	patchPlan
-	proposal
+	view  *lspclient.View
+	begun time.Time // what changed since, the server may not know
 	steps []fileStep
 	at    map[string]int // by the real name that it has now: which of files a file is
 }

@@ -41,29 +41,23 @@ func (q *lspCall) rename(ctx context.Context) (*tool.Result, error) {
 	if old != "" {
 		done = fmt.Sprintf("Renamed %s to %s", shortTitle(old), shortTitle(q.in.NewName))
 	}
-	return q.adopt(ctx, proposal{view: v, edit: raw, begun: begun, done: done})
-}
-
-// A proposal is a change of files that a server would make.
-type proposal struct {
-	view  *lspclient.View
-	edit  json.RawMessage // in the form of the protocol
-	begun time.Time       // what changed since, the server may not know
-	done  string          // what is to be said when it is made
+	return q.adopt(ctx, v, raw, begun, done)
 }
 
 // adopt makes the change that a server proposes: as one change of all files,
-// asked about once, with its differences to see.
-func (q *lspCall) adopt(ctx context.Context, p proposal) (*tool.Result, error) {
-	steps, err := p.view.Edits(p.edit)
+// asked about once, with its differences to see. edit is in the form of the
+// protocol, what changed since begun may be unknown to the server, and done
+// begins what is said of it.
+func (q *lspCall) adopt(ctx context.Context, view *lspclient.View, edit json.RawMessage, begun time.Time, done string) (*tool.Result, error) {
+	steps, err := view.Edits(edit)
 	if err != nil {
-		return nil, tool.Fail("bad-edit", "%s proposes a change that can not be made: %w. Make it by other means.", p.view.Server(), plainError{err})
+		return nil, tool.Fail("bad-edit", "%s proposes a change that can not be made: %w. Make it by other means.", view.Server(), plainError{err})
 	}
 	if len(steps) > maxHunks {
-		return nil, tool.Fail("too-large", "%s proposes to change %d files, and %d are the most. Make the change by other means.", p.view.Server(), len(steps), maxHunks)
+		return nil, tool.Fail("too-large", "%s proposes to change %d files, and %d are the most. Make the change by other means.", view.Server(), len(steps), maxHunks)
 	}
 	return asking(ctx, q.c, func(asks *permission.Gathering) (*tool.Result, error) {
-		r := refactoring{patchPlan: patchPlan{editor: q.editor, asks: asks, c: q.c, now: map[string]*fileState{}}, proposal: p, at: map[string]int{}}
+		r := refactoring{patchPlan: patchPlan{editor: q.editor, asks: asks, c: q.c, now: map[string]*fileState{}}, view: view, begun: begun, at: map[string]int{}}
 		paths, err := r.resolve(ctx, steps)
 		if err != nil {
 			return nil, err
@@ -88,7 +82,7 @@ func (q *lspCall) adopt(ctx context.Context, p proposal) (*tool.Result, error) {
 			return q.answersResult([]json.RawMessage{}, nil), nil
 		}
 		r.draw()
-		r.first = fmt.Sprintf("%s: %s changed.", p.done, count(len(r.files), "file"))
+		r.first = fmt.Sprintf("%s: %s changed.", done, count(len(r.files), "file"))
 		res, err := r.apply(ctx, claim)
 		if err != nil {
 			return nil, err
@@ -157,7 +151,7 @@ func (q *lspCall) codeAction(ctx context.Context) (*tool.Result, error) {
 			return nil, err
 		}
 	}
-	res, err := q.adopt(ctx, proposal{view: a.view, edit: a.Edit, begun: begun, done: "Done: " + shortTitle(a.Title)})
+	res, err := q.adopt(ctx, a.view, a.Edit, begun, "Done: "+shortTitle(a.Title))
 	if err == nil && isGiven(a.Command) {
 		res.Output = said(res.Output, []string{"The server would run a command after this, which was not done."})
 	}

@@ -237,7 +237,7 @@ func (d *detector) check(e Encoding) error {
 		body = body[len(b):]
 	}
 	none := func([]byte, int) {}
-	err := eachChunk(body, e, rules{exact: true, whole: d.whole}, none)
+	err := eachChunk(body, e, true, d.whole, none)
 	if err == nil && e.unit() > 1 && zeroUnit(body[:min(len(body), headSize)], e.unit()) {
 		return invalid(e, 0)
 	}
@@ -254,23 +254,18 @@ func zeroUnit(p []byte, unit int) bool {
 	return false
 }
 
-// rules say what is valid.
-type rules struct {
-	exact bool // what is written back must be the same bytes
-	whole bool // the end is an end
-}
-
 // eachChunk decodes p and hands on the decoded text in pieces, each with the
-// place in p where it begins. The error is ErrInvalid.
-func eachChunk(p []byte, e Encoding, r rules, fn func(decoded []byte, at int)) error {
-	v := newVerifier(e, r.exact)
+// place in p where it begins. exact says that what is written back must be the
+// same bytes, whole that p ends where the text does. The error is ErrInvalid.
+func eachChunk(p []byte, e Encoding, exact, whole bool, fn func(decoded []byte, at int)) error {
+	v := newVerifier(e, exact)
 	dec := e.codec().NewDecoder()
 	buf := make([]byte, stride)
 	for at := 0; at < len(p); {
-		nd, ns, err := dec.Transform(buf, p[at:], r.whole)
+		nd, ns, err := dec.Transform(buf, p[at:], whole)
 		switch {
 		case errors.Is(err, transform.ErrShortDst) && ns > 0, err == nil && ns > 0:
-		case errors.Is(err, transform.ErrShortSrc) && !r.whole:
+		case errors.Is(err, transform.ErrShortSrc) && !whole:
 			if ns == 0 {
 				return nil
 			}

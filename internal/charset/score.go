@@ -105,7 +105,7 @@ func (r *reading) add(toks []token, context func(prev, t, next *token) float64) 
 // tokens decodes p. It reports whether p is valid.
 func tokens(p []byte, k kind, cut bool) (toks []token, text string, ok bool) {
 	var b strings.Builder
-	err := eachChunk(p, Encoding{k}, rules{whole: !cut}, func(decoded []byte, _ int) { b.Write(decoded) })
+	err := eachChunk(p, Encoding{k}, false, !cut, func(decoded []byte, _ int) { b.Write(decoded) })
 	if err != nil {
 		return nil, "", false
 	}

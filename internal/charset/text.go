@@ -91,7 +91,7 @@ func (t *Text) fromUTF8() {
 
 func (t *Text) fromLegacy(exact bool) error {
 	var n normaliser
-	err := eachChunk(t.data[t.bom:], t.enc, rules{exact: exact, whole: true}, func(decoded []byte, at int) {
+	err := eachChunk(t.data[t.bom:], t.enc, exact, true, func(decoded []byte, at int) {
 		if !t.enc.stateful() {
 			t.addMark(&n, t.bom+at)
 		}

@@ -106,22 +106,15 @@ beginning and the newest part. It works while the job runs and after it ended.`,
 	c.Flags().Int64Var(&offset, "offset", 0, "begin at this byte; less than 0 counts from the end")
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the job has ended")
 	return a.ofJob(c, func(ctx context.Context, jobs *process.Jobs, id string) error {
-		return a.copyOutput(ctx, jobs, outputOf{id, offset, follow})
+		return a.copyOutput(ctx, jobs, id, offset, follow)
 	})
-}
-
-// An outputOf is which output of a job to print.
-type outputOf struct {
-	id     string
-	offset int64
-	follow bool
 }
 
 // copyOutput prints what a job has printed, as it is: for a terminal without
 // what could repaint it.
-func (a *app) copyOutput(ctx context.Context, jobs *process.Jobs, of outputOf) error {
+func (a *app) copyOutput(ctx context.Context, jobs *process.Jobs, id string, offset int64, follow bool) error {
 	for {
-		chunk, err := jobs.Output(of.id, of.offset, 0)
+		chunk, err := jobs.Output(id, offset, 0)
 		if err != nil {
 			return err
 		}
@@ -135,15 +128,15 @@ func (a *app) copyOutput(ctx context.Context, jobs *process.Jobs, of outputOf) e
 		if _, err := a.Stdout.Write(out); err != nil {
 			return err
 		}
-		of.offset = chunk.Next
+		offset = chunk.Next
 		switch {
-		case chunk.Done, !of.follow && chunk.Next >= chunk.Total:
+		case chunk.Done, !follow && chunk.Next >= chunk.Total:
 			return nil
 		case len(chunk.Data) > 0:
 			continue
 		}
 		// More comes, or the end.
-		if _, err := jobs.Watch(ctx, of.id, process.JobWatch{Offset: of.offset, Bound: time.Minute}); err != nil {
+		if _, err := jobs.Watch(ctx, id, process.JobWatch{Offset: offset, Bound: time.Minute}); err != nil {
 			return err
 		}
 	}

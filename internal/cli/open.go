@@ -43,7 +43,7 @@ once, for ten minutes.`,
 				return fmt.Errorf("no server runs for this folder; one runs for %s: give --dir, or start one here with 'helve serve --open'", all[0].Directory)
 			}
 			var link struct{ URL string }
-			if err := a.ask(c.Context(), server, inquiry{http.MethodPost, "/v1/links", struct{}{}}, &link); err != nil {
+			if err := a.ask(c.Context(), server, http.MethodPost, "/v1/links", struct{}{}, &link); err != nil {
 				return err
 			}
 			if show || browse(link.URL) != nil {
@@ -58,14 +58,8 @@ once, for ten minutes.`,
 	return c
 }
 
-// An inquiry is a request to a server that runs here.
-type inquiry struct {
-	method, path string
-	body         any
-}
-
 // ask sends a request to a server of the same person and reads its answer.
-func (a *app) ask(ctx context.Context, to running, q inquiry, answer any) error {
+func (a *app) ask(ctx context.Context, to running, method, path string, sent, answer any) error {
 	token, err := auth.Token(to.TokenFile)
 	if err != nil {
 		return err
@@ -73,14 +67,14 @@ func (a *app) ask(ctx context.Context, to running, q inquiry, answer any) error 
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	var body io.Reader
-	if q.body != nil {
-		text, err := json.Marshal(q.body)
+	if sent != nil {
+		text, err := json.Marshal(sent)
 		if err != nil {
 			return err
 		}
 		body = bytes.NewReader(text)
 	}
-	req, err := http.NewRequestWithContext(ctx, q.method, to.Local+q.path, body)
+	req, err := http.NewRequestWithContext(ctx, method, to.Local+path, body)
 	if err != nil {
 		return err
 	}
@@ -122,7 +116,7 @@ func (r running) client() *http.Client {
 // tellWaiting says what waits for an answer at a server.
 func (a *app) tellWaiting(ctx context.Context, at running) {
 	var waiting struct{ Permissions, Questions []json.RawMessage }
-	if err := a.ask(ctx, at, inquiry{http.MethodGet, "/v1/requests", nil}, &waiting); err != nil {
+	if err := a.ask(ctx, at, http.MethodGet, "/v1/requests", nil, &waiting); err != nil {
 		fmt.Fprintf(a.Stdout, "  it does not answer: %s\n", safe(err.Error()))
 		return
 	}

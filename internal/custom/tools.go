@@ -166,7 +166,7 @@ func (u *unit) offer(e entry, t script.Tool) *offer {
 				return tool.Tool{}, err
 			}
 			return tool.Dynamic(tool.Spec{Name: t.ID, Description: t.Description, Schema: schema, AsGiven: true}, func(ctx context.Context, c *tool.Call) (*tool.Result, error) {
-				return u.execute(ctx, c, errand{e, t, path, at})
+				return u.execute(ctx, c, e, t, path, at)
 			})
 		},
 	}
@@ -203,23 +203,15 @@ func (s *shelf) lost() map[string]losses {
 	return s.losses
 }
 
-// An errand is a tool to be executed.
-type errand struct {
-	entry entry
-	tool  script.Tool
-	path  string
-	place place
-}
-
 // execute runs a tool of a script for a call.
-func (u *unit) execute(ctx context.Context, c *tool.Call, j errand) (*tool.Result, error) {
-	id := j.tool.ID
+func (u *unit) execute(ctx context.Context, c *tool.Call, def entry, t script.Tool, path string, at place) (*tool.Result, error) {
+	id := t.ID
 	if err := c.Ask(ctx, permission.Request{
-		Permission: id, Patterns: []string{"*"}, Always: []string{"*"}, Metadata: map[string]any{"file": j.path},
+		Permission: id, Patterns: []string{"*"}, Always: []string{"*"}, Metadata: map[string]any{"file": path},
 	}); err != nil {
 		return nil, err
 	}
-	e, err := u.acquire(ctx, j.place)
+	e, err := u.acquire(ctx, at)
 	if err != nil {
 		return nil, u.toolError(id, err)
 	}
@@ -234,7 +226,7 @@ func (u *unit) execute(ctx context.Context, c *tool.Call, j errand) (*tool.Resul
 	ctx = scripthost.Ending(ctx, end, c, id)
 	defer e.over(ctx)
 	out, err := e.run.Execute(ctx, script.ToolCall{
-		File: j.entry.name, Export: j.tool.Export, Tool: j.tool.Name, Args: c.Input,
+		File: def.name, Export: t.Export, Tool: t.Name, Args: c.Input,
 		Context: script.ToolContext{
 			SessionID: c.Session, MessageID: c.Message, Agent: c.Agent, CallID: c.ID, Directory: dirOf(c, u.set.opt.Dir), Worktree: u.set.opt.Worktree,
 		},

@@ -75,8 +75,8 @@ func (p *place) scalars() error {
 			p.facts.loose = true
 		}
 	}
-	p.limit(limits{"minimum", "exclusiveMinimum"}, &p.s.Minimum, &p.s.ExclusiveMinimum)
-	p.limit(limits{"maximum", "exclusiveMaximum"}, &p.s.Maximum, &p.s.ExclusiveMaximum)
+	p.limit("minimum", "exclusiveMinimum", &p.s.Minimum, &p.s.ExclusiveMinimum)
+	p.limit("maximum", "exclusiveMaximum", &p.s.Maximum, &p.s.ExclusiveMaximum)
 	return nil
 }
 
@@ -105,15 +105,12 @@ func (p *place) values() {
 	}
 }
 
-// limits are the names of a limit.
-type limits struct{ with, without string }
-
 // limit reads a limit of numbers. In old drafts a boolean says whether the
 // limit itself is outside.
-func (p *place) limit(key limits, with, without **float64) {
-	at, ok := p.number(key.with)
-	flag, _ := p.m[key.without].(bool)
-	beyond, okBeyond := p.number(key.without)
+func (p *place) limit(inclusive, exclusive string, with, without **float64) {
+	at, ok := p.number(inclusive)
+	flag, _ := p.m[exclusive].(bool)
+	beyond, okBeyond := p.number(exclusive)
 	if flag && ok {
 		beyond, okBeyond, ok = at, true, false
 	}

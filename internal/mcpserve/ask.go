@@ -41,13 +41,10 @@ func (h *hall) askPermission(req permission.Request) {
 			se.s.log.Error("a permission request could not be answered", "request", req.ID, "error", err)
 		}
 	}
-	h.put(petition{
-		id: req.ID, session: req.Session, call: req.Call,
-		ask: func(ctx context.Context, se *session) (settle func(), clear bool) {
-			r, clear := se.elicitReply(ctx, newSheet(req, h.caller(req)))
-			return func() { reply(se, r) }, clear
-		},
-		nobody: func() { _ = h.rt.Requests().Decline(req.ID) }, // it may be settled already
+	decline := func() { _ = h.rt.Requests().Decline(req.ID) } // it may be settled already
+	h.put(req.ID, req.Session, req.Call, decline, func(ctx context.Context, se *session) (settle func(), clear bool) {
+		r, clear := se.elicitReply(ctx, newSheet(req, h.caller(req)))
+		return func() { reply(se, r) }, clear
 	})
 }
 

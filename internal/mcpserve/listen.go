@@ -164,39 +164,31 @@ func (h *hall) patron(session string, call *permission.CallRef) (se *session, f 
 	return nil, nil
 }
 
-// A petition is something that only a person can settle.
-type petition struct {
-	id, session string
-	call        *permission.CallRef
-	// ask puts it to the person and returns what becomes of it, and whether the
-	// person has said so. ctx ends when nobody can answer any more.
-	ask func(ctx context.Context, se *session) (settle func(), clear bool)
-	// nobody is what becomes of it when its session is gone.
-	nobody func()
-}
-
-// put lets a petition be asked, unless it is already. It does not wait.
-func (h *hall) put(p petition) {
-	se, f := h.patron(p.session, p.call)
+// put has a request answered by the person of its session, unless that is under
+// way. It does not wait. ask puts the request to the person and returns what
+// becomes of it, and whether the person has said so; its ctx ends when nobody can
+// answer any more. Where the session is gone, nobody is called instead.
+func (h *hall) put(id, session string, call *permission.CallRef, nobody func(), ask func(ctx context.Context, se *session) (settle func(), clear bool)) {
+	se, f := h.patron(session, call)
 	if h.leave != nil && (se == nil || !se.asks) {
 		return // whoever shares the runtime answers
 	}
 	if se == nil {
-		p.nobody()
+		nobody()
 		return
 	}
-	call, stream := se.life, context.Context(nil)
+	life, stream := se.life, context.Context(nil)
 	if f != nil {
-		call, stream = f.ctx, f.stream
+		life, stream = f.ctx, f.stream
 	}
-	ctx, cancel := context.WithCancel(call)
+	ctx, cancel := context.WithCancel(life)
 	h.mu.Lock()
-	if h.asked[p.id] != nil {
+	if h.asked[id] != nil {
 		h.mu.Unlock()
 		cancel()
 		return
 	}
-	h.asked[p.id] = &asked{withdraw: cancel}
+	h.asked[id] = &asked{withdraw: cancel}
 	h.mu.Unlock()
 	h.talk(func() {
 		defer cancel()
@@ -205,12 +197,12 @@ func (h *hall) put(p petition) {
 		if stream != nil { // over HTTP the person is gone with the stream
 			defer context.AfterFunc(stream, hangUp)()
 		}
-		settle, clear := p.ask(talk, se)
+		settle, clear := ask(talk, se)
 		if ctx.Err() == nil && (clear || h.leave == nil) { // else it has been settled, the call is over, or others answer
 			settle()
 		}
 		h.mu.Lock()
-		delete(h.asked, p.id)
+		delete(h.asked, id)
 		h.mu.Unlock()
 	})
 }

@@ -15,23 +15,20 @@ import (
 
 // askQuestions puts a set of questions to the person of its session.
 func (h *hall) askQuestions(req tool.QuestionRequest) {
-	h.put(petition{
-		id: req.ID, session: req.Session, call: req.Call,
-		ask: func(ctx context.Context, se *session) (settle func(), clear bool) {
-			answers, action := se.elicitAnswers(ctx, req.Questions)
-			return func() {
-				err := error(nil)
-				if action == "accept" {
-					err = h.rt.Requests().Answer(req.ID, answers)
-				} else {
-					err = h.rt.Requests().Dismiss(req.ID)
-				}
-				if err != nil && !errors.Is(err, permission.ErrNotFound) {
-					se.s.log.Error("a question could not be answered", "request", req.ID, "error", err)
-				}
-			}, action == "accept" || action == "decline"
-		},
-		nobody: func() { _ = h.rt.Requests().Dismiss(req.ID) }, // it may be settled already
+	dismiss := func() { _ = h.rt.Requests().Dismiss(req.ID) } // it may be settled already
+	h.put(req.ID, req.Session, req.Call, dismiss, func(ctx context.Context, se *session) (settle func(), clear bool) {
+		answers, action := se.elicitAnswers(ctx, req.Questions)
+		return func() {
+			err := error(nil)
+			if action == "accept" {
+				err = h.rt.Requests().Answer(req.ID, answers)
+			} else {
+				err = h.rt.Requests().Dismiss(req.ID)
+			}
+			if err != nil && !errors.Is(err, permission.ErrNotFound) {
+				se.s.log.Error("a question could not be answered", "request", req.ID, "error", err)
+			}
+		}, action == "accept" || action == "decline"
 	})
 }
 
@@ -84,7 +81,7 @@ func newQuestionForm(version string, qs []tool.Question) *questionForm {
 		for _, c := range choices {
 			fmt.Fprintf(&b, "   - %s\n", c.title)
 		}
-		f.choose(a, version, shownQuestion{head: head, body: body, multiple: q.Multiple, choices: choices})
+		f.choose(a, version, head, body, q.Multiple, choices)
 		own := map[string]any{"type": "string", "title": head + ": own answer", "description": "In your own words, instead"}
 		if a.many = q.Multiple; a.many {
 			own["description"] = "In your own words, in addition"
@@ -97,13 +94,6 @@ func newQuestionForm(version string, qs []tool.Question) *questionForm {
 	}
 	f.message = strings.TrimSuffix(b.String(), "\n")
 	return f
-}
-
-// shownQuestion is a question as it is shown.
-type shownQuestion struct {
-	head, body string
-	multiple   bool
-	choices    []choice
 }
 
 // take makes the choices of a question. Of choices that look alike one is
@@ -128,22 +118,22 @@ func (a *question) take(options []tool.Choice) []choice {
 
 // choose adds the fields of the choice. Older versions of the protocol have no
 // choice of several: there each is a field to tick.
-func (f *questionForm) choose(a *question, version string, q shownQuestion) {
+func (f *questionForm) choose(a *question, version, head, body string, multiple bool, choices []choice) {
 	switch {
-	case len(q.choices) == 0:
-	case !q.multiple:
-		s := pickOne(version, q.choices)
-		s["title"], s["description"] = q.head, q.body
+	case len(choices) == 0:
+	case !multiple:
+		s := pickOne(version, choices)
+		s["title"], s["description"] = head, body
 		f.fields = append(f.fields, field{a.pick, s})
 	case version >= titledEnums:
 		f.fields = append(f.fields, field{a.pick, map[string]any{
-			"type": "array", "title": q.head, "description": q.body, "items": map[string]any{"anyOf": titled(q.choices)},
+			"type": "array", "title": head, "description": body, "items": map[string]any{"anyOf": titled(choices)},
 		}})
 	default:
 		a.flags = true
-		for i, c := range q.choices {
+		for i, c := range choices {
 			f.fields = append(f.fields, field{fmt.Sprintf("%s_%d", a.pick, i+1), map[string]any{
-				"type": "boolean", "title": q.head + ": " + c.value, "description": c.title, "default": false,
+				"type": "boolean", "title": head + ": " + c.value, "description": c.title, "default": false,
 			}})
 		}
 	}

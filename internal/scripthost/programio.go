@@ -52,7 +52,7 @@ func (p *programs) outlet(ctx context.Context, by *asker, mode json.RawMessage, 
 		if err := json.Unmarshal(mode, &file); err != nil {
 			return nil, nil, err
 		}
-		f, err := p.open.file(ctx, by, redirect{dir: p.home(by.work), name: file.Path, flags: os.O_WRONLY | os.O_CREATE | os.O_TRUNC})
+		f, err := p.open.file(ctx, by, p.home(by.work), file.Path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -262,12 +262,6 @@ func (w *Host) tell(by *work, level string, from io.Reader) {
 // write to.
 type written struct{ w *Host }
 
-// A redirect is a file to be opened.
-type redirect struct {
-	dir, name string // as seen from dir
-	flags     int    // as for os.OpenFile
-}
-
 // An outFile is a file that is written to. What it held before can be brought
 // back; Close records that.
 type outFile struct {
@@ -287,22 +281,23 @@ func (f *outFile) Close() (err error) {
 	return err
 }
 
-// file asks about a file and opens it. What is written is kept in the history
+// file asks about a file, by its name as seen from dir, and opens it with the
+// flags of [os.OpenFile]. What is written is kept in the history
 // as what commands write is: by what the file held before.
-func (o written) file(ctx context.Context, a *asker, r redirect) (*outFile, error) {
-	if r.name == os.DevNull {
-		f, err := os.OpenFile(os.DevNull, r.flags&^(os.O_CREATE|os.O_TRUNC|os.O_APPEND), 0)
+func (o written) file(ctx context.Context, a *asker, dir, name string, flags int) (*outFile, error) {
+	if name == os.DevNull {
+		f, err := os.OpenFile(os.DevNull, flags&^(os.O_CREATE|os.O_TRUNC|os.O_APPEND), 0)
 		return &outFile{File: f}, err
 	}
-	path, err := o.w.opt.Files.Resolve(ctx, a, r.dir, r.name)
+	path, err := o.w.opt.Files.Resolve(ctx, a, dir, name)
 	if err != nil {
 		return nil, err
 	}
-	if r.flags&(os.O_WRONLY|os.O_RDWR) == 0 {
+	if flags&(os.O_WRONLY|os.O_RDWR) == 0 {
 		f, _, err := o.w.opt.Files.OpenRead(ctx, a, path)
 		return &outFile{File: f}, err
 	}
-	if r.flags&os.O_RDWR != 0 {
+	if flags&os.O_RDWR != 0 {
 		if err := o.w.opt.Files.AskRead(ctx, a, path); err != nil {
 			return nil, err
 		}
@@ -310,7 +305,7 @@ func (o written) file(ctx context.Context, a *asker, r redirect) (*outFile, erro
 	if err := o.w.opt.Files.AskEdit(ctx, a, nil, path); err != nil {
 		return nil, err
 	}
-	return o.change(ctx, a, path, r.flags)
+	return o.change(ctx, a, path, flags)
 }
 
 // change opens a file that may be changed.

@@ -47,7 +47,10 @@ func (p *programs) script(ctx context.Context, by *work, a *shellArg, input []by
 	if err != nil {
 		return ShellOutcome{}, err
 	}
-	m := shellMachine{p: p, by: p.asker(by), call: ctx, base: p.base(by)}
+	m := shellMachine{p: p, by: p.asker(by), base: p.base(by)}
+	m.launch = func(program process.Program, pipes *plumbing) (*running, error) {
+		return p.launch(ctx, m.by.work, program, pipes)
+	}
 	vars, path := p.variables(m.base, a.Env, a.Set)
 	m.by.line = vars.before(source.Text())
 	dir, err := p.folder(ctx, m.by, a.Cwd)
@@ -75,8 +78,9 @@ func notExisting(err error) bool {
 type shellMachine struct {
 	p    *programs
 	by   *asker
-	call context.Context // what goes on after the script ends with it
 	base process.Program
+	// launch starts a program, which ends with the call if the script leaves it behind.
+	launch func(program process.Program, pipes *plumbing) (*running, error)
 }
 
 // Which finds a program as the system does.
@@ -84,7 +88,7 @@ func (shellMachine) Which(name, dir, path string) string { return which(name, di
 
 // Open asks about a file and opens it.
 func (m shellMachine) Open(ctx context.Context, dir, name string, flags int) (io.ReadWriteCloser, error) {
-	f, err := m.p.open.file(ctx, m.by, redirect{dir: dir, name: name, flags: flags})
+	f, err := m.p.open.file(ctx, m.by, dir, name, flags)
 	switch {
 	case err != nil:
 		return nil, err
@@ -111,7 +115,7 @@ func (m shellMachine) Run(ctx context.Context, p ShellProgram) (int, error) {
 		closeAll(out)
 		return 0, err
 	}
-	r, err := m.p.launch(m.call, m.by.work, program, pipes)
+	r, err := m.launch(program, pipes)
 	if err != nil {
 		closeAll(out, errs)
 		return 0, err

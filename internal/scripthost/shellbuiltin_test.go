@@ -251,7 +251,7 @@ func (r *room) unjudged(text string) (ShellOutcome, error) {
 		r.t.Fatal(err)
 	}
 	p := &programs{w: r.world}
-	m := shellMachine{p: p, by: p.asker(by), call: r.ctx}
+	m := shellMachine{p: p, by: p.asker(by)}
 	return script.Run(r.ctx, m, ShellSetting{Dir: r.dir, Files: m.files()})
 }
 
