@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http/httptest"
@@ -94,11 +93,11 @@ func (a agent) drive(ctx context.Context, p *programs, helve string, m *model) (
 		argv[i] = fill.Replace(argv[i])
 	}
 	_, err = runProgram(ctx, w, 90*time.Second, env, argv...)
-	return a.judge(w, m), err
+	return a.check(w, m), err
 }
 
-// judge holds what the model saw and what is on disk against the script.
-func (a agent) judge(w *proof.World, m *model) []bool {
+// check holds what the model saw and what is on disk against the script.
+func (a agent) check(w *proof.World, m *model) []bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	results := slices.Concat(m.results, make([]string, len(m.script)))
@@ -110,29 +109,23 @@ func (a agent) judge(w *proof.World, m *model) []bool {
 	}
 }
 
-// texts returns all texts of a JSON value in order, whatever holds them: agents
-// wrap what a tool said in objects and lists of their own.
-func texts(raw json.RawMessage) string {
-	var v any
-	if json.Unmarshal(raw, &v) != nil {
-		return string(raw)
-	}
+// texts returns all texts of a value in order, whatever holds them: agents wrap
+// what a tool said in objects and lists of their own.
+func texts(v any) string {
 	var all []string
-	var gather func(any)
-	gather = func(v any) {
-		switch v := v.(type) {
-		case string:
-			all = append(all, v)
-		case []any:
-			for _, e := range v {
-				gather(e)
-			}
-		case map[string]any:
-			for _, key := range []string{"output", "error", "content", "text", "result", "value"} {
-				gather(v[key])
+	switch v := v.(type) {
+	case string:
+		return v
+	case []any:
+		for _, e := range v {
+			all = append(all, texts(e))
+		}
+	case object:
+		for _, key := range []string{"output", "error", "content", "text", "result", "value"} {
+			if in, ok := v[key]; ok {
+				all = append(all, texts(in))
 			}
 		}
 	}
-	gather(v)
 	return strings.Join(all, "\n")
 }

@@ -140,7 +140,7 @@ func openFixtures(w mcpserve.Workspace, upstream string) (*helve.Runtime, error)
 }
 
 // fixtureToken is what the gate of the fixtures asks for. It guards nothing: the
-// suite can not send one, so each request is given it on the way in, and what
+// suite cannot send one, so each request is given it on the way in, and what
 // is left of the gate to be tested are the names it answers to.
 const fixtureToken = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 

@@ -34,63 +34,52 @@ type model struct {
 	missing string   // a tool of the script that was not offered
 }
 
-// A request is all that matters of those of the three formats.
-type request struct {
-	Stream   bool
-	Messages []struct { // chat completions
-		Role    string
-		Content json.RawMessage
-	}
-	Input []struct { // responses
-		Type   string
-		Output json.RawMessage
-	}
-	Contents []struct { // generate content
-		Parts []struct {
-			FunctionResponse *struct{ Response json.RawMessage }
-		}
-	}
-	Tools []struct {
-		Name                 string
-		Function             struct{ Name string }
-		FunctionDeclarations []struct{ Name string }
-		Tools                []struct{ Name string }
-	}
-}
-
-// read takes the tools and the results of a conversation from a request.
-func (r request) read() (offers []offer, results []string) {
-	for _, t := range r.Tools {
-		for _, name := range []string{t.Name, t.Function.Name} {
-			if name != "" && len(t.Tools) == 0 {
-				offers = append(offers, offer{"", name})
+// read takes the tools and the results of a conversation from a request, which
+// may be one of chat completions, responses or generate content.
+func read(req object) (offers []offer, results []string) {
+	var tools func(list any, group string)
+	tools = func(list any, group string) {
+		for _, t := range objects(list) {
+			name, _ := t["name"].(string)
+			if inner := objects(t["tools"]); len(inner) > 0 {
+				tools(t["tools"], name)
+			} else if name != "" {
+				offers = append(offers, offer{group, name})
 			}
-		}
-		for _, d := range t.FunctionDeclarations {
-			offers = append(offers, offer{"", d.Name})
-		}
-		for _, inner := range t.Tools {
-			offers = append(offers, offer{t.Name, inner.Name})
+			tools(t["functionDeclarations"], group)
+			tools([]any{t["function"]}, group)
 		}
 	}
-	for _, m := range r.Messages {
-		if m.Role == "tool" {
-			results = append(results, texts(m.Content))
+	tools(req["tools"], "")
+	for _, m := range objects(req["messages"]) {
+		if m["role"] == "tool" {
+			results = append(results, texts(m["content"]))
 		}
 	}
-	for _, in := range r.Input {
-		if in.Type == "function_call_output" {
-			results = append(results, texts(in.Output))
+	for _, in := range objects(req["input"]) {
+		if in["type"] == "function_call_output" {
+			results = append(results, texts(in["output"]))
 		}
 	}
-	for _, c := range r.Contents {
-		for _, p := range c.Parts {
-			if p.FunctionResponse != nil {
-				results = append(results, texts(p.FunctionResponse.Response))
+	for _, c := range objects(req["contents"]) {
+		for _, p := range objects(c["parts"]) {
+			if f, ok := p["functionResponse"].(object); ok {
+				results = append(results, texts(f["response"]))
 			}
 		}
 	}
 	return offers, results
+}
+
+// objects are those of a list; none where it is no list.
+func objects(list any) (all []object) {
+	values, _ := list.([]any)
+	for _, v := range values {
+		if o, ok := v.(object); ok {
+			all = append(all, o)
+		}
+	}
+	return all
 }
 
 // next decides what to answer, a call or a text, and keeps what it is shown.
@@ -140,14 +129,14 @@ func (m *model) find(offers []offer, name string) *offer {
 
 // ServeHTTP tells the wire formats apart by their paths.
 func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var req request
+	req := object{}
 	if r.Method == http.MethodPost {
 		if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
 	}
-	offers, results := req.read()
+	offers, results := read(req)
 	id := fmt.Sprintf("call_%d", len(results)+1)
 	path := r.URL.Path
 	switch {
@@ -167,7 +156,7 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			"id": "script", "object": "chat.completion", "created": 1, "model": "script-1", "usage": object{"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
 			"choices": []object{{"index": 0, "message": message, "delta": message, "finish_reason": reason}},
 		}
-		if !req.Stream {
+		if req["stream"] != true {
 			answer(w, "", whole)
 			return
 		}

@@ -75,7 +75,7 @@ func (p *programs) version(pkg string) string {
 	var about struct{ Version string }
 	path, err := p.find(pkg + "/package.json")
 	if err == nil {
-		text, _ := os.ReadFile(path) // where it can not be read there is no version
+		text, _ := os.ReadFile(path) // where it cannot be read there is no version
 		_ = json.Unmarshal(text, &about)
 	}
 	return about.Version

@@ -13,7 +13,7 @@ import (
 // prompts and completion. helve's server has none of it: it has to come through
 // from here.
 func upstream() *mcp.Server {
-	image, _ := base64.StdEncoding.DecodeString(pixel) // newWorld says where it can not be read
+	image, _ := base64.StdEncoding.DecodeString(pixel) // newWorld says where it cannot be read
 	s := mcp.NewServer(&mcp.Implementation{Name: "upstream", Version: "1"}, &mcp.ServerOptions{
 		SubscribeHandler:   func(context.Context, *mcp.SubscribeRequest) error { return nil },
 		UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { return nil },
