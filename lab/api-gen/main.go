@@ -1,46 +1,29 @@
 // Command api-gen writes the clients of the HTTP API from what the server says
 // of itself: the Go client's types and methods, the TypeScript client, and the
-// OpenAPI document for those who make their own.
-//
-//	make api          writes the files that differ
-//	make api --check  only says which would
+// OpenAPI document for those who make their own. It runs in the module's folder.
 package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/helve-dev/helve/internal/server"
+	"github.com/helve-dev/helve/lab/internal/proof"
 )
 
-func main() {
-	if err := run(os.Args[1:], os.Stdout); err != nil {
-		if !errors.Is(err, flag.ErrHelp) {
-			fmt.Fprintln(os.Stderr, "api-gen:", err)
-		}
-		os.Exit(1)
-	}
-}
+func main() { proof.Main("api-gen", run) }
 
-func run(args []string, out io.Writer) error {
-	flags := flag.NewFlagSet("api-gen", flag.ContinueOnError)
-	flags.SetOutput(out)
-	check := flags.Bool("check", false, "write nothing; fail where a file is not what it would be")
-	root := flags.String("root", ".", "the folder of the module")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	if flags.NArg() > 0 {
-		return fmt.Errorf("%q: no arguments are taken; see --help", flags.Arg(0))
+func run(_ context.Context, args []string, out, _ io.Writer) error {
+	if len(args) > 0 {
+		return errors.New("usage: api-gen")
 	}
 	doc, err := served()
 	if err != nil {
@@ -50,7 +33,11 @@ func run(args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return write(*root, files, *check, out)
+	changed, err := write(".", files)
+	for _, name := range changed {
+		fmt.Fprintln(out, "wrote", name)
+	}
+	return err
 }
 
 // generate writes all files, by their path from the module's folder.
@@ -91,41 +78,25 @@ func pretty(doc []byte) ([]byte, error) {
 }
 
 // write replaces the files that differ, and removes those that were written once
-// and would not be now; or says which these are.
-func write(root string, files map[string][]byte, check bool, out io.Writer) error {
+// and would not be now. It returns which these are.
+func write(root string, files map[string][]byte) (changed []string, err error) {
 	old, err := filepath.Glob(filepath.Join(root, "client", "*_gen.go"))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, path := range old {
 		if name := "client/" + filepath.Base(path); files[name] == nil {
-			files[name] = nil
+			changed, err = append(changed, name), errors.Join(err, os.Remove(path))
 		}
 	}
-	var differ []string
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		path := filepath.Join(root, filepath.FromSlash(name))
-		have, err := os.ReadFile(path)
-		switch {
-		case err == nil && files[name] != nil && bytes.Equal(have, files[name]):
+		if have, failed := os.ReadFile(path); failed == nil && bytes.Equal(have, files[name]) {
 			continue
-		case check:
-			differ = append(differ, name)
-			continue
-		case files[name] == nil:
-			err = os.Remove(path)
-		default:
-			err = errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, files[name], 0o644))
 		}
-		if err != nil {
-			return err
-		}
-		fmt.Fprintln(out, "wrote", name)
+		changed, err = append(changed, name), errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, files[name], 0o644))
 	}
-	if len(differ) > 0 {
-		return fmt.Errorf("not up to date: %s\nrun: make api", strings.Join(differ, ", "))
-	}
-	return nil
+	return changed, err
 }
 
 // served is the document of a server that serves nothing.

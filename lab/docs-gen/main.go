@@ -7,6 +7,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -22,16 +23,12 @@ import (
 	"github.com/spf13/cobra/doc"
 
 	"github.com/helve-dev/helve/internal/cli"
+	"github.com/helve-dev/helve/lab/internal/proof"
 )
 
-func main() {
-	if err := run(os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "docs-gen:", err)
-		os.Exit(1)
-	}
-}
+func main() { proof.Main("docs-gen", run) }
 
-func run(args []string) error {
+func run(_ context.Context, args []string, _, _ io.Writer) error {
 	usage := errors.New("usage: docs-gen man [--root DIR] [--date YYYY-MM-DD] [--release NAME] DIR | docs-gen commands [--root DIR]")
 	if len(args) == 0 {
 		return usage

@@ -35,7 +35,7 @@ func TestCommandsCurrent(t *testing.T) {
 // the formatters that people have take the pages without a complaint.
 func TestManual(t *testing.T) {
 	dir := t.TempDir()
-	if err := run([]string{"man", "--root", module, "--date", "2026-01-02", dir}); err != nil {
+	if err := run(t.Context(), []string{"man", "--root", module, "--date", "2026-01-02", dir}, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	n := 0
@@ -94,7 +94,7 @@ func TestSettings(t *testing.T) {
 
 func TestUsage(t *testing.T) {
 	for _, args := range [][]string{nil, {"women"}, {"man"}, {"man", "a", "b"}, {"commands", "x"}} {
-		if err := run(args); err == nil || !strings.Contains(err.Error(), "usage:") {
+		if err := run(t.Context(), args, nil, nil); err == nil || !strings.Contains(err.Error(), "usage:") {
 			t.Errorf("%q: %v", args, err)
 		}
 	}
