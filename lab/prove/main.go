@@ -28,7 +28,7 @@ import (
 )
 
 const (
-	usage      = "usage: prove run [--only IDS | --again] [--long], or prove render, in the root of the repository"
+	usage      = "usage: prove run [--only IDS] [--long], or prove render, in the root of the repository"
 	recordFile = "docs/promises.json"
 	pageFile   = "docs/promises.md"
 )
@@ -41,10 +41,9 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	}
 	flags := flag.NewFlagSet("prove "+args[0], flag.ContinueOnError)
 	flags.SetOutput(log)
-	only, again, long := new(string), new(bool), new(bool)
+	only, long := new(string), new(bool)
 	if args[0] == "run" {
-		only = flags.String("only", "", "ids of rows (D7) and names of chapters (faults), with commas between them; the results are printed, and no file is written")
-		again = flags.Bool("again", false, "only the packages in which something failed last time, or that were not run; the page says which had a second chance")
+		only = flags.String("only", "", "ids of rows (D7) and names of chapters (faults), with commas between them: only the packages of their tests, whose results are printed too; the others stay as they are")
 		long = flags.Bool("long", false, "with thousands of kills instead of hundreds; it takes far longer")
 	}
 	if err := flags.Parse(args[1:]); err != nil {
@@ -60,26 +59,24 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	if args[0] == "render" {
 		return render(t)
 	}
-	r := &record{Long: *long, Ran: map[string]ran{}}
-	if *again {
+	r, some := &record{Ran: map[string]ran{}}, t
+	if *only != "" {
+		some = t.some(strings.Split(*only, ","))
 		if r, err = readRecord(recordFile); err != nil {
 			return err
 		}
 	}
-	if *only != "" {
-		t = t.some(strings.Split(*only, ","))
-	}
-	if err := r.fill(ctx, t, log); err != nil {
+	r.Long = *long
+	if err := r.fill(ctx, t, some.packages(), log); err != nil {
 		return err
 	}
 	if *only != "" {
-		for row := range t.rows {
+		for row := range some.rows {
 			fmt.Fprintf(out, "%s: %s\n  %s\n", row.ID, row.Promise, r.word(row))
 			for _, f := range r.Rows[row.ID] {
 				fmt.Fprintf(out, "  %s ./%s %s: %s, %.1f s %s\n", f.Result, f.Package, strings.Join(f.Tests, " "), many(f.Cases, "case"), f.Seconds, strings.Join(f.Failed, ", "))
 			}
 		}
-		return r.bad()
 	}
 	if err := r.write(recordFile); err != nil {
 		return err
@@ -117,28 +114,37 @@ type ran struct {
 	Tests   int     `json:"tests"` // functions
 	Cases   int     `json:"cases"` // that passed
 	Seconds float64 `json:"seconds"`
-	Again   bool    `json:"again,omitempty"` // because something failed the first time
 }
 
-// fill runs the tests that are due and notes what came of them.
-func (r *record) fill(ctx context.Context, t *table, log io.Writer) error {
+// fill runs the tests of a table in some packages and notes what came of them.
+// What was known of others stays, if the table has them still.
+func (r *record) fill(ctx context.Context, t *table, packages []string, log io.Writer) error {
 	began := time.Now()
 	r.Date, r.Machine, r.Data = began.UTC().Format(time.DateOnly), proof.Machine(), map[string]int{}
 	env := r.environment(ctx, log)
-	due := r.due(t)
-	for i, pkg := range due {
-		fmt.Fprintf(log, "prove: %d of %d: %s", i+1, len(due), pkg)
+	rows := map[string][]finding{}
+	for row := range t.rows {
+		rows[row.ID] = make([]finding, len(row.Tests))
+		for i, k := range row.Tests {
+			if had := r.Rows[row.ID]; i < len(had) && had[i].answers(k) {
+				rows[row.ID][i] = had[i]
+			}
+		}
+	}
+	r.Rows = rows
+	maps.DeleteFunc(r.Ran, func(pkg string, _ ran) bool { return !slices.Contains(t.packages(), pkg) })
+	for i, pkg := range packages {
+		fmt.Fprintf(log, "prove: %d of %d: %s", i+1, len(packages), pkg)
 		from := time.Now()
 		o, err := runTests(ctx, ".", pkg, t.pattern(pkg), env, log)
 		if ctx.Err() != nil {
-			fmt.Fprintf(log, ": interrupted; --again goes on from here\n")
 			break // what was not run is shown as that
 		}
 		if err != nil {
 			return err
 		}
 		tests, cases := o.total()
-		r.Ran[pkg] = ran{tests, cases, tenths(time.Since(from).Seconds()), r.failed(pkg) || r.Ran[pkg].Again}
+		r.Ran[pkg] = ran{tests, cases, tenths(time.Since(from).Seconds())}
 		for row := range t.rows {
 			for i, k := range row.Tests {
 				if k.Package == pkg {
@@ -198,38 +204,6 @@ func (r *record) environment(ctx context.Context, log io.Writer) []string {
 		env = append(env, "HELVE_LONG=10", "HELVE_STORE_KILLS=2000", "HELVE_KILLS=2000")
 	}
 	return env
-}
-
-// due are the packages with tests that failed, that were not run, or that the
-// table did not want before. What is no answer to the table is dropped.
-func (r *record) due(t *table) (packages []string) {
-	rows := map[string][]finding{}
-	for row := range t.rows {
-		rows[row.ID] = make([]finding, len(row.Tests))
-		for i, k := range row.Tests {
-			if had := r.Rows[row.ID]; i < len(had) && had[i].answers(k) {
-				rows[row.ID][i] = had[i]
-			}
-			if result := rows[row.ID][i].Result; result != passed && result != skipped {
-				packages = append(packages, k.Package)
-			}
-		}
-	}
-	r.Rows = rows
-	wanted := t.packages()
-	maps.DeleteFunc(r.Ran, func(pkg string, _ ran) bool { return !slices.Contains(wanted, pkg) })
-	slices.Sort(packages)
-	return slices.Compact(packages)
-}
-
-// failed reports whether a test of a package has failed.
-func (r *record) failed(pkg string) bool {
-	for _, all := range r.Rows {
-		if slices.ContainsFunc(all, func(f finding) bool { return f.Package == pkg && f.Result == failed }) {
-			return true
-		}
-	}
-	return false
 }
 
 // bad is an error that names the rows with a test that failed, or nil.

@@ -75,11 +75,6 @@ func (r *record) preface(t *table) string {
 	if r.Long {
 		how += ", with the long variants of the tests that kill processes"
 	}
-	for _, pkg := range slices.Sorted(maps.Keys(r.Ran)) {
-		if r.Ran[pkg].Again {
-			how += ", `" + pkg + "` a second time because something failed the first time"
-		}
-	}
 	return fmt.Sprintf(prefaceText, many(r.Minutes, "minute"), how, strings.Join(k.Tests, "|"), k.Package, first.ID)
 }
 
