@@ -157,24 +157,24 @@ func (w *world) load(ctx context.Context, round int, long time.Duration) error {
 			cancel(w.subject.failed)
 		}
 	}()
-	all, err := crews()
+	all, err := pools()
 	if err != nil {
 		return err
 	}
 	ends := time.Now().Add(long)
 	var working sync.WaitGroup
 	defer working.Wait()
-	for n, crew := range all {
-		first := make(chan action, len(crew.actions)) // what is done at least once
-		for _, a := range crew.actions {
+	for n, pool := range all {
+		first := make(chan action, len(pool.actions)) // what is done at least once
+		for _, a := range pool.actions {
 			first <- a
 		}
-		for i := range crew.workers {
+		for i := range pool.workers {
 			k, err := newWorker(w, round*100+n*10+i)
 			if err != nil {
 				return err
 			}
-			working.Go(func() { k.work(ctx, crew.actions, first, ends) })
+			working.Go(func() { k.work(ctx, pool.actions, first, ends) })
 		}
 	}
 	b := newBreaker(w, round)
@@ -186,12 +186,12 @@ func (w *world) load(ctx context.Context, round int, long time.Duration) error {
 	if err := b.mend(); err != nil {
 		return fmt.Errorf("mending: %w", err)
 	}
-	return w.settle(ctx)
+	return w.quiesce(ctx)
 }
 
-// settle ends what was begun, and uses everything once that is started when it
+// quiesce ends what was begun, and uses everything once that is started when it
 // is needed, so that both snapshots see it.
-func (w *world) settle(ctx context.Context) error {
+func (w *world) quiesce(ctx context.Context) error {
 	api, err := client.New(w.subject.url, w.subject.token)
 	if err != nil {
 		return err

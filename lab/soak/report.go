@@ -43,8 +43,8 @@ func (r *report) growth() (resident, live float64) {
 	return 100 * (float64(r.after.resident)/float64(r.before.resident) - 1), 100 * (float64(r.after.heap)/float64(r.before.heap) - 1)
 }
 
-// judge holds what was seen and heard against what has to be.
-func (r *report) judge() {
+// compare holds what was seen and heard against what has to be.
+func (r *report) compare() {
 	r.failures = append(r.failures, surplus(r.before, r.after)...)
 	if resident, live := r.growth(); resident >= mostGrowth && !r.s.quick {
 		r.fail("memory: %.1f MiB before, %.1f MiB after: %.1f %% more, and %.1f %% more of live objects", proof.MiB(r.before.resident), proof.MiB(r.after.resident), resident, live)
@@ -59,7 +59,7 @@ func (r *report) judge() {
 
 // examine judges, ends the server, and looks at what it leaves.
 func (r *report) examine() error {
-	r.judge()
+	r.compare()
 	if len(more(r.before, r.after, "goroutines")) > 0 {
 		if who, err := r.subject.ask("stacks"); err == nil {
 			fmt.Fprintln(os.Stderr, who.Stacks)
@@ -98,7 +98,7 @@ func (r *report) compareStore() error {
 	defer cancel()
 	s, err := store.Open(store.Options{Dir: filepath.Join(r.Home, "data", "helve")})
 	if err != nil {
-		r.fail("the store can not be opened: %v", err)
+		r.fail("the store cannot be opened: %v", err)
 		return nil
 	}
 	defer func() { _ = s.Close() }() // nothing was written

@@ -34,7 +34,7 @@ type reading struct {
 // output comes before. When stdin ends, so does it.
 //
 // A program that can ask for a profile of its memory keeps one, which grows with
-// the load. helve can not ask, so there is none here.
+// the load. helve cannot ask, so there is none here.
 func serveWithProbe(ctx context.Context, args []string) int {
 	runtime.MemProfileRate = 0
 	ctx, end := context.WithCancel(ctx)

@@ -47,7 +47,7 @@ func TestSoak(t *testing.T) {
 		t.Fatalf("%v\n%s\n%s", err, log.String(), out.String())
 	}
 	var names []string
-	all, err := crews()
+	all, err := pools()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestVerdict(t *testing.T) {
 	} {
 		r := &report{world: &world{s: &settings{}, tally: newTally()}, before: fine(), after: fine()}
 		c.change(&r.after, r.tally)
-		r.judge()
+		r.compare()
 		if got := strings.Join(r.failures, "\n"); got != c.want {
 			t.Errorf("%s: %q, not %q", name, got, c.want)
 		}

@@ -122,8 +122,8 @@ func problem(err error) *client.Problem {
 	return p
 }
 
-// judge says in a word what came of an operation over HTTP.
-func (t *tally) judge(ctx context.Context, op string, err error) string {
+// outcome says in a word what came of an operation over HTTP.
+func (t *tally) outcome(ctx context.Context, op string, err error) string {
 	p := problem(err)
 	switch {
 	case err == nil:

@@ -51,13 +51,13 @@ type call struct {
 	Fails       bool
 }
 
-// A crew is a number of workers who do the same kind of things.
-type crew struct {
+// A pool is a number of workers that do the same kind of things.
+type pool struct {
 	workers int
 	actions []action
 }
 
-func crews() ([]crew, error) {
+func pools() ([]pool, error) {
 	text, err := data.ReadFile("calls.json")
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func crews() ([]crew, error) {
 			calls = append(calls, a)
 		}
 	}
-	return []crew{
+	return []pool{
 		{4, calls}, {2, []action{doing("mcp connection", 1, (*worker).connect)}}, {1, commands}, {2, prompts}, {2, streamActions()},
 		{1, []action{doing("answer", 1, (*worker).answer)}},
 	}, err
@@ -97,7 +97,7 @@ func newWorker(w *world, number int) (*worker, error) {
 // renew gives the worker a session that nobody has used.
 func (w *worker) renew() { w.session = fmt.Sprintf("ses_worker_%d_%s", w.number, w.id()) }
 
-// work does what has to be done once, by any of the crew, even if it takes
+// work does what has to be done once, by any of the pool, even if it takes
 // longer; then others by chance until the load ends.
 func (w *worker) work(ctx context.Context, actions []action, first chan action, ends time.Time) {
 	var often []action
@@ -143,7 +143,7 @@ func (w *worker) act(ctx context.Context, a action) {
 	if a.do != nil {
 		err = a.do(w, ctx)
 	}
-	w.did(a.Name, w.judge(ctx, a.Name, err))
+	w.did(a.Name, w.outcome(ctx, a.Name, err))
 }
 
 // pause lets up to some time pass.
@@ -180,10 +180,10 @@ func (w *worker) call(ctx context.Context, r client.CallRequest) (client.Called,
 			hangUp()
 		}, func() { // it is refused where the call is not there, or not any more
 			err := w.api.CancelCall(ctx, at.session, at.id)
-			w.did("cancel", w.judge(ctx, "cancel", err))
+			w.did("cancel", w.outcome(ctx, "cancel", err))
 		}, func() {
 			err := w.api.BackgroundCall(ctx, at.session, at.id)
-			w.did("move to the background", w.judge(ctx, "background", err))
+			w.did("move to the background", w.outcome(ctx, "background", err))
 		})
 		defer time.AfterFunc(time.Duration(w.rand.IntN(300))*time.Millisecond, end).Stop()
 	}
@@ -282,7 +282,7 @@ func (w *worker) answer(ctx context.Context) error {
 			reply.Message = "not now"
 		}
 		err := w.api.ReplyPermission(ctx, p.ID, reply)
-		w.did("permission "+reply.Reply, w.judge(ctx, "reply", err))
+		w.did("permission "+reply.Reply, w.outcome(ctx, "reply", err))
 	}
 	for _, q := range waiting.Questions {
 		if w.chance(3) {
@@ -294,7 +294,7 @@ func (w *worker) answer(ctx context.Context) error {
 		} else {
 			err = w.api.AnswerQuestion(ctx, q.ID, client.QuestionAnswer{Answers: [][]string{{"Tea"}}})
 		}
-		w.did(how, w.judge(ctx, how, err))
+		w.did(how, w.outcome(ctx, how, err))
 	}
 	w.pause(ctx, 300*time.Millisecond)
 	return nil
