@@ -3,13 +3,16 @@ package builtin_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/agent"
@@ -24,7 +27,7 @@ type shop struct {
 	rt *helve.Runtime
 }
 
-func newShop(b *testing.B) *shop {
+func newShop(b *testing.B, change ...func(*helve.Options)) *shop {
 	b.Helper()
 	base := b.TempDir()
 	ws := filepath.Join(base, "ws")
@@ -32,8 +35,12 @@ func newShop(b *testing.B) *shop {
 		b.Fatal(err)
 	}
 	user := permission.Ruleset{{Permission: "*", Pattern: "*", Action: permission.Allow}}
-	rt, err := helve.Open(helve.Options{Dir: ws, Worktree: ws, DataDir: filepath.Join(base, "data"),
-		Agents: agent.Specs(agent.SpecOptions{Worktree: ws, User: user})})
+	opt := helve.Options{Dir: ws, Worktree: ws, DataDir: filepath.Join(base, "data"),
+		Agents: agent.Specs(agent.SpecOptions{Worktree: ws, User: user})}
+	for _, c := range change {
+		c(&opt)
+	}
+	rt, err := helve.Open(opt)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -187,4 +194,51 @@ func BenchmarkPatch(b *testing.B) {
 			}
 		}
 	})
+}
+
+// BenchmarkDurable replaces a file of 10 KB so that it survives a power failure:
+// as a careful program does, by write, and by write where every record survives
+// too. They take turns, since the disk is not always as fast.
+func BenchmarkDurable(b *testing.B) {
+	files, records := newShop(b), newShop(b, func(o *helve.Options) { o.Durable = true })
+	text := strings.Repeat("what has to be there after a power failure\n", 240)
+	ways := map[string]func(text string) error{
+		"plain": func(text string) error { return replaceDurably(filepath.Join(files.ws, "plain.txt"), text) },
+		"write": func(text string) error {
+			return files.call("write", map[string]any{"filePath": "f.txt", "content": text})
+		},
+		"durable": func(text string) error {
+			return records.call("write", map[string]any{"filePath": "f.txt", "content": text})
+		},
+	}
+	took := map[string][]time.Duration{}
+	for i := 0; b.Loop(); i++ {
+		for name, do := range ways {
+			began := time.Now()
+			if err := do(fmt.Sprint(i, "\n", text)); err != nil {
+				b.Fatal(name, err)
+			}
+			took[name] = append(took[name], time.Since(began))
+		}
+	}
+	for name, all := range took {
+		slices.Sort(all)
+		b.ReportMetric(float64(all[len(all)/2])/1e6, name+"-ms")
+	}
+}
+
+func replaceDurably(name, text string) error {
+	f, err := os.Create(name + "~")
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	if err := errors.Join(err, f.Sync(), f.Close(), os.Rename(name+"~", name)); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(name))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
 }

@@ -170,42 +170,85 @@ func stopJobs(t *testing.T, rt *helve.Runtime, session string) {
 	}
 }
 
+// escaping is a command that starts five processes which try to get away: in the
+// background, in a session of their own, with no parent, without an environment
+// and deaf to signals. Each has a name of its own, which begins with mark.
+func escaping(mark string) string {
+	return strings.NewReplacer("NAME", "exec -a "+mark).Replace(strings.Join([]string{
+		`bash -c 'NAME0 sleep 997' &`,
+		`setsid bash -c 'NAME1 sleep 997' &`,
+		`(setsid bash -c '(NAME2 sleep 997) & exit' &)`,
+		`env -i setsid bash -c 'trap "" TERM INT HUP; (NAME3 sleep 997) & exit'`,
+		`(setsid bash -c 'trap "" TERM; (setsid bash -c "NAME4 sleep 997" </dev/null >/dev/null 2>&1 &) ; exit' &)`,
+		"sleep 997",
+	}, "\n"))
+}
+
+// named counts the processes whose name begins with mark.
+func named(mark string) (n int) {
+	names, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, name := range names {
+		if text, _ := os.ReadFile(name); strings.HasPrefix(string(text), mark) { // nothing where it has just ended
+			n++
+		}
+	}
+	return n
+}
+
+// until waits for a condition, and tells whether it came in time.
+func until(patience time.Duration, done func() bool) bool {
+	for end := time.Now().Add(patience); !done(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			return false
+		}
+	}
+	return true
+}
+
 // What a cancelled call has started is gone when the call has returned, or
-// very soon after.
+// very soon after, with a wall and without.
 func TestCancelledTreesAreGone(t *testing.T) {
-	rounds := 20
+	rounds := map[string]int{"off": 20, "strict": 5}
 	switch {
 	case os.Getenv("HELVE_LONG") != "":
-		rounds = 1000
+		rounds = map[string]int{"off": 1000, "strict": 100}
 	case testing.Short():
-		rounds = 5
+		rounds = map[string]int{"off": 5, "strict": 2}
 	}
-	rt := open(t, helve.Options{})
-	dir := t.TempDir()
-	for i := range rounds {
-		mark := filepath.Join(dir, "pids")
-		command := `echo $$ >> pids; (setsid sleep 1000 & echo $! >> pids); (env -i setsid sh -c "echo \$\$ >> pids; exec sleep 1000" &); sleep 0.05; echo ready; sleep 1000`
-		input, err := json.Marshal(map[string]any{"command": command, "workdir": dir})
-		if err != nil {
-			t.Fatal(err)
-		}
-		call := tool.Call{ID: fmt.Sprint("round-", i), Tool: "bash", Session: "s", Input: input}
-		ctx, cancel := contextUntil(t, rt, call.ID, "ready")
-		_, callErr := rt.Call(ctx, call)
-		cancel()
-		if tool.KindOf(callErr) != tool.Canceled {
-			t.Fatalf("round %d: %v", i, callErr)
-		}
-		pids, err := os.ReadFile(mark)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, pid := range strings.Fields(string(pids)) {
-			waitGone(t, pid)
-		}
-		if err := os.Remove(mark); err != nil {
-			t.Fatal(err)
-		}
+	for level, rounds := range rounds {
+		t.Run(level, func(t *testing.T) {
+			if level != "off" {
+				needWall(t)
+			}
+			rt := open(t, helve.Options{Shell: helve.Shell{Wall: helve.Wall{Level: level}}})
+			slowest, left := time.Duration(0), 0
+			for i := range rounds {
+				mark := fmt.Sprintf("tree%d%s-%d-", os.Getpid(), level, i)
+				input, err := json.Marshal(map[string]any{"command": escaping(mark)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				ended := make(chan error, 1)
+				go func() {
+					_, err := rt.Call(ctx, tool.Call{ID: mark, Tool: "bash", Session: "s", Input: input})
+					ended <- err
+				}()
+				there := until(time.Minute, func() bool { return named(mark) == 5 })
+				began := time.Now()
+				cancel()
+				gone := until(5*time.Second, func() bool { return named(mark) == 0 })
+				slowest = max(slowest, time.Since(began))
+				if err := <-ended; !there || tool.KindOf(err) != tool.Canceled {
+					t.Fatalf("round %d: all came up: %v, and the call ended with %v", i, there, err)
+				}
+				if !gone {
+					left++
+					t.Errorf("round %d: %d processes are still there", i, named(mark))
+				}
+			}
+			t.Logf("%s: %d commands cancelled, gone after %d ms at most, %d left something", level, rounds, slowest.Milliseconds(), left)
+		})
 	}
 }
 
@@ -244,20 +287,6 @@ func told(t *testing.T, err error, want string) {
 	}
 	if exit, there := e.Answer.Metadata["exit"]; !there || exit != nil {
 		t.Errorf("exit is %v (%T)", exit, exit)
-	}
-}
-
-// waitGone fails if a process is still there after five seconds.
-func waitGone(t *testing.T, pid string) {
-	t.Helper()
-	for end := time.Now().Add(5 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		stat, err := os.ReadFile("/proc/" + pid + "/stat")
-		if err != nil || strings.Contains(string(stat), ") Z ") {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("process %s is still there: %s", pid, stat)
-		}
 	}
 }
 

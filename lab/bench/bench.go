@@ -21,7 +21,7 @@ func measurements() map[string]func(context.Context, *bench) {
 		"start": starts, "agent": agents, "spawn": spawns,
 		"search": searches, "mcp": mcp, "serve": serves,
 		"hold-sessions": holdSessions, "hold-waiting": holdWaiting, "hold-bash": holdBash,
-		"hold-durable": holdDurable, "hold-restart": holdRestart, "hold-tree": holdTree,
+		"hold-restart": holdRestart,
 	}
 }
 

@@ -115,7 +115,7 @@ func TestBookKeeps(t *testing.T) {
 
 func TestPage(t *testing.T) {
 	limit := func(x float64) *float64 { return &x }
-	s := &sheet{book: sampleBook(), used: map[string]bool{}, plan: &plan{
+	s := &page{book: sampleBook(), used: map[string]bool{}, plan: &plan{
 		Parts: []part{{Name: "one"}, {Name: "two"}, {Name: "three"}},
 		Wanted: []wanted{
 			{ID: "two.fast", What: "fast", Table: "x", Judge: "ahead", Least: limit(3), From: "us"},
@@ -183,7 +183,7 @@ func TestCheckedIn(t *testing.T) {
 			t.Errorf("%s misses its target, and wanted.json does not say why", w.ID)
 		}
 		if !used[w.ID] || w.What == "" || w.Table != "" && !strings.Contains(text, "| "+w.What+" |") || w.targeted() && strings.HasPrefix(w.What, "the same") {
-			t.Errorf("%s (%q) is not on the page, or can not be understood by itself", w.ID, w.What)
+			t.Errorf("%s (%q) is not on the page, or cannot be understood by itself", w.ID, w.What)
 		}
 	}
 	if at := regexp.MustCompile(`[^\n]\n#|\{\{|\$\{|<no value>|%!`).FindString(text); at != "" {
@@ -206,6 +206,9 @@ func TestPlan(t *testing.T) {
 		for _, s := range part.Steps {
 			if info, err := os.Stat(filepath.Join("..", "..", s.Program+s.Package)); err != nil || !info.IsDir() || s.Program == "" && len(s.Takes) == 0 {
 				t.Errorf("part %s: there is no package %s%s, or nothing is taken of it", part.Name, s.Program, s.Package)
+			}
+			if s.Program == "" && !hasFunction(t, s) {
+				t.Errorf("part %s: %s has no %s%s", part.Name, s.Package, s.Bench, s.Test)
 			}
 			for _, take := range s.Takes {
 				if _, err := regexp.Compile(take.Line); err != nil {
@@ -230,6 +233,25 @@ func TestPlan(t *testing.T) {
 			t.Errorf("the figure %s is of a part %q that there is not, or has a target of nobody", w.ID, w.Part)
 		}
 	}
+}
+
+// hasFunction reports whether a package has a benchmark or test that a step means.
+func hasFunction(t *testing.T, s step) bool {
+	t.Helper()
+	name, _, _ := strings.Cut(s.Bench, "/")
+	like := regexp.MustCompile(name + s.Test)
+	files, err := filepath.Glob(filepath.Join("..", "..", s.Package, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(files, func(file string) bool {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := regexp.MustCompile(`(?m)^func ((?:Benchmark|Test)\w+)\(`).FindAllSubmatch(text, -1)
+		return slices.ContainsFunc(found, func(m [][]byte) bool { return like.Match(m[1]) })
+	})
 }
 
 func TestChoose(t *testing.T) {

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
-	"time"
 
 	"github.com/helve-dev/helve/lab/internal/proof"
 )
@@ -80,35 +78,4 @@ func (b *bench) crash(ctx context.Context, w *proof.World, answers int) {
 		}
 		return answers > 0
 	}))
-}
-
-// holdWaiting lets every request wait for a person, all at once.
-func holdWaiting(ctx context.Context, b *bench) {
-	count := b.size(10_000, 200)
-	var began time.Time
-	asked, right := map[string]bool{}, 0
-	b.must(b.calls(ctx, b.world(`{"permission":{"*":"allow","read":"ask"}}`), count, func(i int) string {
-		return fmt.Sprintf(`{"id":"c%d","session":"s%d","tool":"read","args":{"filePath":%q}}`, i, i, smallFile)
-	}, func(p *pipe, m message) bool {
-		switch {
-		case m.Event == nil:
-			b.hold(len(asked) == count, "call %s ended before it was answered", m.ID)
-			if m.Status == "completed" && strings.Contains(m.Output, smallEnd) {
-				right++
-			}
-		case m.Event.Type == "permission.asked":
-			if asked[m.Event.Properties.ID] = true; len(asked) < count {
-				break
-			}
-			began = time.Now()
-			p.reading.Go(func() {
-				for id := range asked { // in whatever order the map has
-					_, _ = fmt.Fprintf(p.in, `{"reply":{"id":%q,"reply":"once"}}`+"\n", id) // where it has ended, calls says so
-				}
-			})
-		}
-		return true
-	}))
-	b.hold(right == count, "of %d calls only %d were answered right", count, right)
-	b.add("hold.waiting.process", float64(right), "", fmt.Sprintf("of %d requests at once in a process of the command: answered, each exactly once, all in %.1f s", count, time.Since(began).Seconds()))
 }

@@ -53,7 +53,7 @@ func (r readings) value(name, metric, unit string) (highest float64, err error) 
 	}
 	from, to := sizeOf(had), sizeOf(unit)
 	if had != unit && (from.kind == "" || from.kind != to.kind) {
-		return 0, fmt.Errorf("%s can not be told in %q", metric, unit)
+		return 0, fmt.Errorf("%s cannot be told in %q", metric, unit)
 	} else if had != unit {
 		highest *= from.size / to.size
 	}

@@ -134,7 +134,7 @@ type load struct {
 
 // put carries a load out. With a rate, requests are due at their times, whatever
 // became of those before them, and an answer's time counts from then: a server
-// that can not keep up does not make itself look better by that.
+// that cannot keep up does not make itself look better by that.
 func (s target) put(ctx context.Context, l load) (load, error) {
 	before, began := proof.UsageOf(s.pid()), time.Now()
 	var next atomic.Int64

@@ -81,8 +81,8 @@ func (w wanted) target(unit string) string {
 	return say(*w.Least) + " to " + say(*w.Most)
 }
 
-// A sheet is the page of figures while it is made.
-type sheet struct {
+// A page is docs/benchmarks.md while it is made.
+type page struct {
 	plan *plan
 	book *book
 	used map[string]bool // figures that stand somewhere
@@ -90,11 +90,10 @@ type sheet struct {
 
 // render makes the page from the data alone, and tells which figures it shows.
 func render(p *plan, b *book) (text string, used map[string]bool, err error) {
-	s := &sheet{p, b, map[string]bool{}}
+	s := &page{p, b, map[string]bool{}}
 	t, err := template.New("page.md").Funcs(template.FuncMap{
-		"v":    func(id string) string { return s.value(s.find(id)) },
-		"p":    func(id string) string { return s.peerValue(s.find(id)) },
-		"t":    func(id string) string { return s.ahead(p.wantedOf(id), s.find(id)) },
+		"v": s.value, "p": func(id string) string { return s.peer(id, false, notMeasured) },
+		"t":    s.ahead,
 		"list": func(words ...string) []string { return words }, "queries": queries,
 		"table": s.table, "part": s.part, "summary": s.summary, "machine": s.machine, "versions": s.versions, "counts": s.counts,
 	}).Parse(pageText)
@@ -119,43 +118,40 @@ func renderFiles(p *plan, dir string) error {
 	return os.WriteFile(filepath.Join(dir, pageFile), []byte(text), 0o644)
 }
 
-func (s *sheet) find(id string) *proof.Figure {
+func (s *page) find(id string) *proof.Figure {
 	s.used[id] = true
 	return s.book.find(id)
 }
 
-func (s *sheet) value(f *proof.Figure) string {
-	if f == nil {
-		return notMeasured
+func (s *page) value(id string) string {
+	if f := s.find(id); f != nil {
+		return words(f.Value, f.Unit)
 	}
-	return words(f.Value, f.Unit)
+	return notMeasured
 }
 
-func (s *sheet) peerValue(f *proof.Figure) string {
-	if f == nil || f.Peer == "" {
-		return notMeasured
+// peer is what a peer did, with its name where that is wanted.
+func (s *page) peer(id string, named bool, none string) string {
+	f := s.find(id)
+	switch {
+	case f == nil || f.Peer == "":
+		return none
+	case named:
+		return words(f.PeerValue, f.Unit) + ", " + f.Peer
 	}
 	return words(f.PeerValue, f.Unit)
 }
 
-func (s *sheet) ahead(w wanted, f *proof.Figure) string {
-	if x := w.ahead(f); x > 0 {
+func (s *page) ahead(id string) string {
+	if x := s.plan.wantedOf(id).ahead(s.find(id)); x > 0 {
 		return times(x)
 	}
 	return "–"
 }
 
-// peer is what a peer did, with its name.
-func (s *sheet) peer(f *proof.Figure, none string) string {
-	if f == nil || f.Peer == "" {
-		return none
-	}
-	return words(f.PeerValue, f.Unit) + ", " + f.Peer
-}
-
 // table lists the wanted figures of a name, with the columns that some of them
 // fill, and why the short ones are.
-func (s *sheet) table(name string) (string, error) {
+func (s *page) table(name string) (string, error) {
 	rows := [][]string{{"what", "helve", "beside", "times ahead", "target", "", "note"}}
 	var why []string
 	shown := [7]bool{true, true}
@@ -171,7 +167,7 @@ func (s *sheet) table(name string) (string, error) {
 		for i, on := range []bool{beside, beside, goal, goal, note != ""} {
 			shown[i+2] = shown[i+2] || on
 		}
-		rows = append(rows, []string{w.What, s.value(f), s.peer(f, "–"), s.ahead(w, f), w.target(unit), w.verdict(f).String(), note})
+		rows = append(rows, []string{w.What, s.value(w.ID), s.peer(w.ID, true, "–"), s.ahead(w.ID), w.target(unit), w.verdict(f).String(), note})
 		if w.verdict(f) == short {
 			reason := cmp.Or(w.Short, "Why is not known yet.")
 			if i := slices.IndexFunc(why, func(line string) bool { return strings.HasSuffix(line, ". "+reason) }); i >= 0 {
@@ -204,7 +200,7 @@ func (s *sheet) table(name string) (string, error) {
 }
 
 // part says when, where and by which command a part was measured.
-func (s *sheet) part(name string) (string, error) {
+func (s *page) part(name string) (string, error) {
 	if !slices.ContainsFunc(s.plan.Parts, func(p part) bool { return p.Name == name }) {
 		return "", fmt.Errorf("there is no part %q", name)
 	}
@@ -235,7 +231,7 @@ func (s *sheet) part(name string) (string, error) {
 }
 
 // machine is that of most parts.
-func (s *sheet) machine() (most string) {
+func (s *page) machine() (most string) {
 	count := map[string]int{}
 	for _, e := range s.book.Parts {
 		if count[e.Machine]++; count[e.Machine] > count[most] {
@@ -246,7 +242,7 @@ func (s *sheet) machine() (most string) {
 }
 
 // versions are the peers whose version is known.
-func (s *sheet) versions() string {
+func (s *page) versions() string {
 	var all []string
 	version := regexp.MustCompile(`\d\.\d`)
 	for _, e := range s.book.Parts {
@@ -261,7 +257,7 @@ func (s *sheet) versions() string {
 }
 
 // counts say how many targets are met, by whose they are.
-func (s *sheet) counts() string {
+func (s *page) counts() string {
 	var whose, lines []string
 	n := map[string]*[3]int{}
 	for _, w := range s.plan.Wanted {
@@ -286,12 +282,11 @@ func (s *sheet) counts() string {
 }
 
 // summary is the first table: helve beside what people would use instead.
-func (s *sheet) summary() string {
+func (s *page) summary() string {
 	out := "| | helve | instead | times ahead |\n|---|---|---|---|\n"
 	for _, w := range s.plan.Wanted {
 		if w.Subject != "" {
-			f := s.find(w.ID)
-			out += fmt.Sprintf("| %s | %s | %s | %s |\n", w.Subject, s.value(f), s.peer(f, notMeasured), s.ahead(w, f))
+			out += fmt.Sprintf("| %s | %s | %s | %s |\n", w.Subject, s.value(w.ID), s.peer(w.ID, true, notMeasured), s.ahead(w.ID))
 		}
 	}
 	return out

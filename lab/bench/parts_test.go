@@ -160,7 +160,7 @@ func TestInterrupted(t *testing.T) {
 	b := tiny(t)
 	b.quick = false
 	t.Setenv("TMPDIR", t.TempDir())
-	for _, name := range []string{"hold-waiting", "hold-bash", "hold-restart", "hold-tree"} {
+	for _, name := range []string{"hold-waiting", "hold-bash", "hold-restart"} {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
 		err := b.measure(ctx, measurements()[name])
 		cancel()

@@ -28,7 +28,7 @@ type plan struct {
 type peer struct {
 	Script  []string // prints where it is; or else
 	Program string   // is looked for on the PATH
-	Version []string // arguments that make it tell its version; none where it can not
+	Version []string // arguments that make it tell its version; none where it cannot
 	Strip   string   // what to leave out of the line it tells
 }
 

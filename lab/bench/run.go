@@ -29,7 +29,7 @@ type runner struct {
 }
 
 // runAll runs parts one after the other, and keeps what each has found at once
-// in the book of a folder. A part that can not be measured is left as it was.
+// in the book of a folder. A part that cannot be measured is left as it was.
 func runAll(ctx context.Context, p *plan, parts []part, out string, quick bool, log io.Writer) (err error) {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err

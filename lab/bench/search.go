@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -153,9 +152,9 @@ func (b *bench) searchTree(ctx context.Context, w *proof.World, tree string, rou
 func rest() float64 {
 	const step = 300 * time.Millisecond
 	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); {
-		before := proof.OwnWork()
+		before := proof.UsageOf(os.Getpid()).Work
 		time.Sleep(step)
-		if proof.OwnWork()-before < step/100 {
+		if proof.UsageOf(os.Getpid()).Work-before < step/100 {
 			break
 		}
 	}
@@ -169,7 +168,6 @@ func rest() float64 {
 type hit struct {
 	file string
 	line int
-	time time.Time
 }
 
 // digest is that of the files and line numbers of an answer; 0 of none.
@@ -257,45 +255,11 @@ func ripgrep(ctx context.Context, program string, q query, dir string, fresh boo
 		return 0, err
 	}
 	var hits []hit
-	times := map[string]time.Time{}
-	for lines := bufio.NewReaderSize(out, 64<<10); err == nil && (all || len(hits) <= searchLimit); {
-		var line string
-		if line, err = lines.ReadString('\n'); line == "" {
-			continue
+	lines := bufio.NewScanner(out)
+	for lines.Buffer(nil, 16<<20); (all || len(hits) <= searchLimit) && lines.Scan(); {
+		if h, ok := q.hit(lines.Text(), fresh); ok {
+			hits = append(hits, h)
 		}
-		h := hit{file: strings.TrimSuffix(line, "\n")}
-		if q.Tool == "grep" && fresh {
-			var event struct {
-				Type string
-				Data struct {
-					Path, Lines struct{ Text string }
-					LineNumber  int `json:"line_number"`
-				}
-			}
-			if json.Unmarshal([]byte(line), &event) != nil || event.Type != "match" {
-				continue
-			}
-			h = hit{file: event.Data.Path.Text, line: event.Data.LineNumber}
-		} else if q.Tool == "grep" {
-			name, rest, _ := strings.Cut(line, "|")
-			number, _, _ := strings.Cut(rest, "|")
-			n, bad := strconv.Atoi(number)
-			if bad != nil {
-				continue
-			}
-			h = hit{file: name, line: n}
-		}
-		if !fresh && q.Tool != "list" {
-			when, known := times[h.file]
-			if !known {
-				if info, err := os.Stat(h.file); err == nil {
-					when = info.ModTime()
-				}
-				times[h.file] = when
-			}
-			h.time = when
-		}
-		hits = append(hits, h)
 	}
 	ended := !all && len(hits) > searchLimit
 	if ended {
@@ -305,12 +269,44 @@ func ripgrep(ctx context.Context, program string, q query, dir string, fresh boo
 	if exit := new(exec.ExitError); errors.As(err, &exit) && (ended || exit.ExitCode() == 1) {
 		err = nil // it was ended, or nothing was found
 	}
-	slices.SortStableFunc(hits, func(x, y hit) int { return cmp.Or(y.time.Compare(x.time)) })
-	sum := uint64(0)
-	if q.Tool == "grep" && !fresh {
-		sum = digest(hits[:min(len(hits), searchLimit)])
+	if !all {
+		return 0, err
 	}
-	return sum, err
+	times := map[string]time.Time{}
+	for _, h := range hits {
+		if _, known := times[h.file]; !known {
+			if info, err := os.Stat(h.file); err == nil {
+				times[h.file] = info.ModTime()
+			}
+		}
+	}
+	slices.SortStableFunc(hits, func(x, y hit) int { return times[y.file].Compare(times[x.file]) })
+	if q.Tool != "grep" {
+		return 0, err
+	}
+	return digest(hits[:min(len(hits), searchLimit)]), err
+}
+
+// hit is what a line that ripgrep prints tells, if it is one of a file.
+func (q query) hit(line string, fresh bool) (hit, bool) {
+	if q.Tool != "grep" {
+		return hit{file: line}, true
+	}
+	if fresh {
+		var event struct {
+			Type string
+			Data struct {
+				Path       struct{ Text string }
+				LineNumber int `json:"line_number"`
+			}
+		}
+		err := json.Unmarshal([]byte(line), &event)
+		return hit{event.Data.Path.Text, event.Data.LineNumber}, err == nil && event.Type == "match"
+	}
+	name, rest, _ := strings.Cut(line, "|")
+	number, _, _ := strings.Cut(rest, "|")
+	n, err := strconv.Atoi(number)
+	return hit{name, n}, err == nil
 }
 
 // tree is a folder to search, made of Go's source: "small" has 50 files of it,

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
-	"time"
 )
 
 // ownGroup puts a command into a process group of its own.
@@ -20,13 +19,4 @@ func EndGroup(p *os.Process) error {
 		return nil
 	}
 	return err
-}
-
-// OwnWork is the time of the processor that this process has used so far.
-func OwnWork() time.Duration {
-	var use syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &use); err != nil {
-		return 0
-	}
-	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
 }

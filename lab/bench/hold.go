@@ -13,7 +13,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/internal/modeltest"
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/lab/internal/proof"
@@ -112,48 +111,33 @@ func holdSessions(ctx context.Context, b *bench) {
 	b.add("hold.sessions.served.memory", proof.MiB(used.Resident), "MiB", fmt.Sprintf("of the server then; %.0f MiB at the most, %.0f before, with %d more sessions stored", proof.MiB(used.Peak), idle, stored))
 }
 
-// holdDurable takes turns between replacing a file as a careful program would,
-// and by the tool write, with and without records that survive a power failure.
-func holdDurable(ctx context.Context, b *bench) {
-	w := b.world(allowed)
-	text := strings.Repeat("what has to be there after a power failure\n", 240) // 10 KB
-	plain := &way{name: "write beside, fsync, rename, fsync of the folder", do: func(context.Context) (string, error) {
-		return "", replace(filepath.Join(w.Project, "plain.txt"), text)
-	}}
-	of := func(name string, durable bool) *way {
-		rt := b.runtime(w, func(o *helve.Options) { o.DataDir, o.Durable = filepath.Join(w.Home, name), durable })
-		round := 0
-		return &way{name: name, do: func(ctx context.Context) (string, error) {
-			round++
-			return call(ctx, rt, "durable", "write", map[string]any{"filePath": name + ".txt", "content": fmt.Sprint(round, "\n", text)})
-		}}
-	}
-	files, records := of("write", false), of("durable", true)
-	b.race(ctx, w, b.size(500, 10), plain, files, records)
-	b.compare("hold.durable.write", files, plain, "10 KB; the file survives a power failure.", "p50")
-	b.compare("hold.durable.durable", records, plain, "10 KB; every record survives a power failure too.", "p50")
-	for _, name := range []string{"write", "durable"} {
-		data, err := os.ReadFile(filepath.Join(w.Project, name+".txt"))
-		b.hold(err == nil && strings.HasSuffix(string(data), text), "%s.txt does not hold what was written: %v", name, err)
-	}
-}
-
-// replace replaces a file so that it survives a power failure.
-func replace(name, text string) error {
-	f, err := os.OpenFile(name+"~", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(name+"~", name); err != nil {
-		return err
-	}
-	dir, err := os.Open(filepath.Dir(name))
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
+// holdWaiting lets every request wait for a person, all at once.
+func holdWaiting(ctx context.Context, b *bench) {
+	count := b.size(10_000, 200)
+	var began time.Time
+	asked, right := map[string]bool{}, 0
+	b.must(b.calls(ctx, b.world(`{"permission":{"*":"allow","read":"ask"}}`), count, func(i int) string {
+		return fmt.Sprintf(`{"id":"c%d","session":"s%d","tool":"read","args":{"filePath":%q}}`, i, i, smallFile)
+	}, func(p *pipe, m message) bool {
+		switch {
+		case m.Event == nil:
+			b.hold(len(asked) == count, "call %s ended before it was answered", m.ID)
+			if m.Status == "completed" && strings.Contains(m.Output, smallEnd) {
+				right++
+			}
+		case m.Event.Type == "permission.asked":
+			if asked[m.Event.Properties.ID] = true; len(asked) < count {
+				break
+			}
+			began = time.Now()
+			p.reading.Go(func() {
+				for id := range asked { // in whatever order the map has
+					_, _ = fmt.Fprintf(p.in, `{"reply":{"id":%q,"reply":"once"}}`+"\n", id) // where it has ended, calls says so
+				}
+			})
+		}
+		return true
+	}))
+	b.hold(right == count, "of %d calls only %d were answered right", count, right)
+	b.add("hold.waiting.process", float64(right), "", fmt.Sprintf("of %d requests at once in a process of the command: answered, each exactly once, all in %.1f s", count, time.Since(began).Seconds()))
 }
