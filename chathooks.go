@@ -87,7 +87,7 @@ func runChatHooks[T any](ctx context.Context, r *Runtime, name string, input jso
 			return given, nil
 		}
 	}
-	made, err := r.Hook(ctx, name, input, asJSON(given))
+	made, err := r.Plugins().Hook(ctx, name, input, asJSON(given))
 	if err != nil {
 		return given, fmt.Errorf("the plugin hook %s: %w", name, err)
 	}

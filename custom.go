@@ -101,13 +101,19 @@ type HookCommand struct {
 // A CustomFile is a file that a user brought, and what became of it.
 type CustomFile = custom.File
 
-// CustomFiles returns the files that users brought, with what is known about
-// them so far. [Runtime.Gather] loads them.
-func (r *Runtime) CustomFiles() []CustomFile {
-	if r.custom == nil {
+// Plugins are the files that users bring: tools, plugins and hooks.
+type Plugins struct{ rt *Runtime }
+
+// Plugins returns what users bring.
+func (r *Runtime) Plugins() Plugins { return Plugins{r} }
+
+// Files returns the files with what is known about them so far.
+// [Runtime.Gather] loads them.
+func (r Plugins) Files() []CustomFile {
+	if r.rt.custom == nil {
 		return nil
 	}
-	return r.custom.Status()
+	return r.rt.custom.Status()
 }
 
 // loadForCall brings in what a call may need of what users brought.

@@ -106,7 +106,7 @@ export default { description: "good", args: {}, async execute() { return "good" 
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	rt.Gather(ctx)
-	for _, f := range rt.CustomFiles() {
+	for _, f := range rt.Plugins().Files() {
 		t.Logf("%s %s %s", f.Name, f.State, f.Problem)
 		if good := f.Name == "good"; good != (f.State == "ready") {
 			t.Errorf("%s is %s: %s", f.Name, f.State, f.Problem)

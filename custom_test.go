@@ -210,7 +210,7 @@ export default async ({ client }) => ({
 	if _, err := rt.Call(ctx, tool.Call{Tool: "list", Session: "ses_1", Input: json.RawMessage(`{}`)}); err != nil {
 		t.Fatal(err)
 	}
-	rt.Notify("session.idle", json.RawMessage(`{"sessionID": "ses_1"}`))
+	rt.Plugins().Notify("session.idle", json.RawMessage(`{"sessionID": "ses_1"}`))
 	for e := range rt.Events(ctx, 0) {
 		n, ok := e.Properties.(event.Notice)
 		if !ok || n.Name != "tui.toast.show" {
@@ -243,7 +243,7 @@ export default async ({ client }) => ({
 		t.Fatal(err)
 	}
 	for range 3 { // each of these would come after what the plugin's own writing made it hear
-		rt.Notify("session.idle", nil)
+		rt.Plugins().Notify("session.idle", nil)
 	}
 	toasts := 0
 	for e := range rt.Events(ctx, 0) {

@@ -110,7 +110,7 @@ func (r *Runtime) clientScreen(method string, body json.RawMessage) bool {
 		}
 		name, body = e.Type, e.Properties
 	}
-	r.Notify(name, body)
+	r.Plugins().Notify(name, body)
 	return true
 }
 

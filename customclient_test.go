@@ -51,7 +51,7 @@ export default async ({ client }) => ({
 	if s, err := rt.Records().Session(t.Context(), id); err != nil || s.Slug == "" || s.Title != "second" {
 		t.Errorf("session = %+v, %v", s, err)
 	}
-	rt.Notify("end.of.test", nil)
+	rt.Plugins().Notify("end.of.test", nil)
 	var told []string
 	for e := range rt.Events(t.Context(), 0) {
 		switch s := e.Properties.(type) {

@@ -15,8 +15,8 @@ import (
 // Notify tells plugins, hook commands and subscribers that something has
 // happened which the runtime does not know by itself, as that a session is
 // idle. name is the reference's where it has one; properties is JSON.
-func (r *Runtime) Notify(name string, properties json.RawMessage) {
-	r.events.publish(event.Notice{Name: name, Body: asJSON([]byte(properties))})
+func (r Plugins) Notify(name string, properties json.RawMessage) {
+	r.rt.events.publish(event.Notice{Name: name, Body: asJSON([]byte(properties))})
 }
 
 // notifyHooks lets plugins and commands know what happens, if there are any.
@@ -182,6 +182,6 @@ func partUpdate(c tool.Call, state map[string]any) map[string]any {
 // notifySessionDeleted tells plugins that nothing more will come, before they are let go.
 func (r *Runtime) notifySessionDeleted(ctx context.Context, session string) {
 	if ctx.Err() == nil {
-		r.Notify("session.deleted", asJSON(map[string]any{"info": r.sessionInfo(session)}))
+		r.Plugins().Notify("session.deleted", asJSON(map[string]any{"info": r.sessionInfo(session)}))
 	}
 }

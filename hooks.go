@@ -220,12 +220,12 @@ func (r *Runtime) hookRan(c *callState, h *Hook, when, effect string, began time
 // chat.params: input is what it is about, and output what they may change.
 // It returns the output; a plugin that fails is passed over, and the log says so.
 // A program with a model of its own calls it where the reference would.
-func (r *Runtime) Hook(ctx context.Context, name string, input, output json.RawMessage) (json.RawMessage, error) {
-	if r.custom == nil {
+func (r Plugins) Hook(ctx context.Context, name string, input, output json.RawMessage) (json.RawMessage, error) {
+	if r.rt.custom == nil {
 		return output, nil
 	}
-	r.custom.Need(ctx, "")
-	done, err := r.custom.Hook(ctx, r.backgroundCall(name), name, input, output)
-	r.passedOver(name, done)
+	r.rt.custom.Need(ctx, "")
+	done, err := r.rt.custom.Hook(ctx, r.rt.backgroundCall(name), name, input, output)
+	r.rt.passedOver(name, done)
 	return done.Output, err
 }

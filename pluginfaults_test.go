@@ -92,7 +92,7 @@ export default async () => ({
 		t.Fatalf("shown are %q", names)
 	}
 	var asked []string
-	rt.Notify("end.of.test", nil)
+	rt.Plugins().Notify("end.of.test", nil)
 	for e := range rt.Events(t.Context(), 0) {
 		if s, ok := e.Properties.(event.ScriptLogged); ok {
 			asked = append(asked, strings.TrimPrefix(s.Text, "asked about "))

@@ -348,7 +348,8 @@ func (r *Runtime) agentNames() []string {
 func (r *Runtime) NewID(prefix string) string { return r.newID(prefix) }
 
 // Events yields what happens after the event numbered since, in order, until
-// ctx ends or the runtime closes. A subscriber that is too slow to follow is
+// ctx ends or the runtime closes. With [event.Now] it begins with what happens
+// after the call of Events. A subscriber that is too slow to follow is
 // told how many events it missed; it never holds up a call, and the end of a
 // prompt for a moment only.
 func (r *Runtime) Events(ctx context.Context, since uint64) iter.Seq[event.Event] {

@@ -39,7 +39,7 @@ func TestUndoTakesBackCalls(t *testing.T) {
 	}
 	call("call_1", "write", `{"filePath": "mine.txt", "content": "mine"}`)
 	call("call_2", "scatter", `{}`)
-	rt.Notify("session.idle", nil)
+	rt.Plugins().Notify("session.idle", nil)
 	var heard []record.ChangeSet
 	until(t, func() bool {
 		var err error

@@ -185,7 +185,7 @@ func (a *app) examineConfig() []finding {
 	}
 	defer rt.Close()
 	out = append(out, finding{"ok", "tools", fmt.Sprintf("%d are offered", len(rt.Tools(tool.Audience{Agent: agents[0].Name})))})
-	out = append(out, examineFiles(rt.CustomFiles(), s.cfg.Custom.Worker)...)
+	out = append(out, examineFiles(rt.Plugins().Files(), s.cfg.Custom.Worker)...)
 	r, err := a.languagesHere(s)
 	if err != nil {
 		return append(out, finding{"fail", "languages", err.Error()})

@@ -100,7 +100,7 @@ func (a *app) withOwnFiles(ctx context.Context, noLoad bool, do func([]helve.Cus
 		cancel()
 		stop()
 	}
-	return errors.Join(do(rt.CustomFiles()), rt.Close())
+	return errors.Join(do(rt.Plugins().Files()), rt.Close())
 }
 
 func shownFiles(files []helve.CustomFile) []shownFile {

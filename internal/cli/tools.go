@@ -185,7 +185,7 @@ func (a *app) specs(ctx context.Context, f *toolsFlags) ([]tool.Spec, error) {
 	}
 	defer rt.Close()
 	a.gather(ctx, rt, f.wait)
-	f.own = sources(rt.CustomFiles())
+	f.own = sources(rt.Plugins().Files())
 	return rt.Tools(audience), nil
 }
 
@@ -206,7 +206,7 @@ func (a *app) gather(ctx context.Context, rt *helve.Runtime, wait time.Duration)
 			a.note(fmt.Sprintf("MCP server %s: still starting after %s, so its tools are missing here", s.Name, wait))
 		}
 	}
-	files := rt.CustomFiles()
+	files := rt.Plugins().Files()
 	for _, f := range files {
 		if late && f.State == "not loaded" && len(f.Notes) == 0 { // a note says why it never will be
 			a.note(fmt.Sprintf("%s: still loading after %s, so its tools are missing here", f.Path, wait))

@@ -167,7 +167,7 @@ func (a *app) testTools(ctx context.Context, f *callFlags, name string) error {
 	stop := a.progress("loading")
 	rt.Gather(ctx)
 	stop()
-	r := &toolTester{app: a, rt: rt, flags: f, own: sources(rt.CustomFiles())}
+	r := &toolTester{app: a, rt: rt, flags: f, own: sources(rt.Plugins().Files())}
 	for _, t := range tests {
 		r.file(ctx, t)
 	}
@@ -260,7 +260,7 @@ func (r *toolTester) file(ctx context.Context, t toolTest) {
 
 // unready says why nothing of a file can be tested.
 func (r *toolTester) unready(t toolTest) error {
-	for _, f := range r.rt.CustomFiles() {
+	for _, f := range r.rt.Plugins().Files() {
 		base, _, _ := strings.Cut(filepath.Base(f.Path), ".")
 		if f.Folder != t.folder || base != t.tool {
 			continue

@@ -84,7 +84,7 @@ func (s *streamStage) settle(t *testing.T, n uint64) {
 
 func (s *streamStage) notify(session string, n int) {
 	for i := range n {
-		s.rt.Notify("test.tick", json.RawMessage(fmt.Sprintf(`{"sessionID":%q,"n":%d}`, session, i)))
+		s.rt.Plugins().Notify("test.tick", json.RawMessage(fmt.Sprintf(`{"sessionID":%q,"n":%d}`, session, i)))
 	}
 }
 
@@ -196,12 +196,12 @@ func TestStreamSurvivesBrokenConnections(t *testing.T) {
 		random := rand.New(rand.NewPCG(7, 7))
 		for i := range events {
 			session := "ses_" + strconv.Itoa(random.IntN(4))
-			s.rt.Notify("test."+strconv.Itoa(random.IntN(3)), json.RawMessage(fmt.Sprintf(`{"sessionID":%q,"n":%d}`, session, i)))
+			s.rt.Plugins().Notify("test."+strconv.Itoa(random.IntN(3)), json.RawMessage(fmt.Sprintf(`{"sessionID":%q,"n":%d}`, session, i)))
 			if random.IntN(50) == 0 {
 				time.Sleep(time.Duration(random.IntN(3000)) * time.Microsecond)
 			}
 		}
-		s.rt.Notify("test.last", json.RawMessage(`{"sessionID":"ses_1"}`))
+		s.rt.Plugins().Notify("test.last", json.RawMessage(`{"sessionID":"ses_1"}`))
 	})
 	queries := []string{"", "session=ses_1", "session=ses_1&session=ses_2", "types=test.1,test.last", "session=ses_1&types=test.0,test.last"}
 	got := make([][]string, 2*len(queries))
@@ -324,10 +324,10 @@ func TestStreamLines(t *testing.T) {
 	l.hello(t)
 	text := "one\ntwo\r\nthree\rfour\u2028five\u2029six\x00\n\ndata: {}\n\nevent: hello"
 	quoted, _ := json.Marshal(text)
-	s.rt.Notify("test.spread", json.RawMessage("{\r\n \"sessionID\": \"ses_1\",\r\n\n \"text\": "+string(quoted)+"\n}\n"))
-	s.rt.Notify("test\nid: inst-9\n\n: x\r\x00", json.RawMessage("{\"raw\":\"a\u2028b\"}"))
-	s.rt.Notify("test.broken", json.RawMessage("{\"raw\":\"\xff\xfe\"}"))
-	s.rt.Notify("test.end", nil)
+	s.rt.Plugins().Notify("test.spread", json.RawMessage("{\r\n \"sessionID\": \"ses_1\",\r\n\n \"text\": "+string(quoted)+"\n}\n"))
+	s.rt.Plugins().Notify("test\nid: inst-9\n\n: x\r\x00", json.RawMessage("{\"raw\":\"a\u2028b\"}"))
+	s.rt.Plugins().Notify("test.broken", json.RawMessage("{\"raw\":\"\xff\xfe\"}"))
+	s.rt.Plugins().Notify("test.end", nil)
 	e := l.next(t)
 	var got struct {
 		Seq        uint64
@@ -364,7 +364,7 @@ func TestStreamFilters(t *testing.T) {
 			t.Fatal("a call of no tool is good")
 		}
 	}
-	s.rt.Notify("test.end", json.RawMessage(`{"session":"ses_own"}`))
+	s.rt.Plugins().Notify("test.end", json.RawMessage(`{"session":"ses_own"}`))
 	for _, want := range []string{"call.started", "session.created", "call.finished", "test.end"} {
 		if e := own.next(t); e.name != want || !strings.Contains(e.data, `"ses_own"`) {
 			t.Errorf("own: %+v, not %s", e, want)
