@@ -12,11 +12,14 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/helve-dev/helve/internal/modeltest"
 )
 
 // How each example is run: by its own page, or by a test that knows more.
 var examples = map[string]func(*testing.T, *workshop){
 	"embed":           func(t *testing.T, w *workshop) { w.page(t, "embed"); w.stranger(t, "embed", "run", ".") },
+	"agent":           agent,
 	"tool":            func(t *testing.T, w *workshop) { w.page(t, "tool"); w.stranger(t, "tool", "test", "./...") },
 	"tool-typescript": func(t *testing.T, w *workshop) { w.page(t, "tool-typescript") },
 	"mcp-client":      func(t *testing.T, w *workshop) { w.page(t, "mcp-client"); w.stranger(t, "mcp-client", "build", ".") },
@@ -105,6 +108,32 @@ func (w *workshop) stranger(t *testing.T, example, verb, what string) {
 	}, "\n"), "GOFLAGS=-mod=mod -trimpath -buildvcs=false")
 	if err != nil {
 		t.Errorf("as a module of its own: %v\n%s", err, said)
+	}
+}
+
+// agent lets the agent work with a model that plays a script, and answers yes.
+// It prints what its page says.
+func agent(t *testing.T, w *workshop) {
+	model := modeltest.Start(t)
+	model.Script("Mend the typo in notes.txt.",
+		modeltest.Reply{Text: "I will look at the file first.", Calls: []modeltest.Call{{Name: "read", Args: `{"filePath":"notes.txt"}`}}},
+		modeltest.Reply{Calls: []modeltest.Call{{Name: "edit", Args: `{"filePath":"notes.txt","oldString":"teh","newString":"the"}`}}},
+		modeltest.Reply{Text: `I changed "teh" to "the" in notes.txt.`})
+	said, err := w.sh(t, ".", strings.Join([]string{
+		"set -e", "go build -o '" + w.home + "/agent' ./examples/agent", "mkdir -p '" + w.home + "/notes/.git'", "cd '" + w.home + "/notes'", "echo teh cat > notes.txt",
+		"echo y | ../agent 'Mend the typo in notes.txt.'", "cat notes.txt",
+	}, "\n"), "ANTHROPIC_API_KEY=none", "ANTHROPIC_BASE_URL="+model.URL())
+	if err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	page, err := os.ReadFile("agent/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, want, _ := strings.Cut(string(page), "it prints:\n\n```\n")
+	want, _, _ = strings.Cut(want, "```")
+	if said != want+"the cat\n" {
+		t.Errorf("the page says:\n%s\nbut this was printed:\n%s", want, said)
 	}
 }
 
