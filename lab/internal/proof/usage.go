@@ -18,7 +18,6 @@ type Usage struct {
 	Peak     int64         // bytes of memory at the most, with the pages of its program
 	Resident int64         // bytes of memory now
 	Own      int64         // of these, what nobody else could use
-	Threads  int
 }
 
 // UsageOf reads what a process has used, from Linux; elsewhere it is nothing.
@@ -45,8 +44,6 @@ func UsageOf(pid int) (u Usage) {
 			u.Resident = n << 10
 		case "RssAnon":
 			u.Own = n << 10
-		case "Threads":
-			u.Threads = int(n)
 		}
 	}
 	return u
