@@ -240,7 +240,7 @@ func (r *Runtime) programsOf(c *tool.Call) process.Program {
 	if agent := r.agentOf(c); agent != nil {
 		p.ReadOnly, p.Locked = agent.ReadOnly || agent.Locked, agent.Locked
 	}
-	passes, key := c.Sieve("read")
+	passes, key := c.Filter("read")
 	p.Sieve = process.PathFilter{Passes: passes, Key: key, Names: r.files.Names(c.Dir)}
 	return p
 }

@@ -72,9 +72,9 @@ func (h *host) Allowed(c *tool.Call, req permission.Request) bool {
 	})
 }
 
-// Sieve is what the rules of the agent say about a permission.
-func (h *host) Sieve(_ *tool.Call, permission string) (passes func(names ...string) bool, key string) {
-	return h.policy.Sieve(permission)
+// Filter is what the rules of the agent say about a permission.
+func (h *host) Filter(_ *tool.Call, permission string) (passes func(names ...string) bool, key string) {
+	return h.policy.Filter(permission)
 }
 
 // Progress tells who watches; it says nothing once the call has ended.
@@ -92,7 +92,7 @@ func (h *host) Progress(c *tool.Call, title string, metadata map[string]any) {
 
 // Open is the door that the built-in tools take, for tools of programs.
 func (h *host) Open(ctx context.Context, c *tool.Call, name string) (*os.File, error) {
-	asks := permission.Gather(c)
+	asks := permission.NewBatch(c)
 	path, err := h.r.files.Resolve(ctx, asks, c.Dir, name)
 	if err != nil {
 		return nil, err

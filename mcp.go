@@ -63,7 +63,7 @@ func (r *Runtime) openMCP() error {
 func (r *Runtime) startServer(ctx context.Context, env map[string]string, wall bool, cmd process.Command, out *os.File) (*process.Process, error) {
 	p := process.Program{Path: cmd.Path, Args: cmd.Args, Dir: cmd.Dir, Set: env, Stderr: cmd.Stderr, Walled: wall}
 	if agent := r.agent(""); wall && agent != nil {
-		passes, key := agent.Policy.Sieve("read")
+		passes, key := agent.Policy.Filter("read")
 		p.Sieve = process.PathFilter{Passes: passes, Key: key, Names: r.files.Names(cmd.Dir)}
 	}
 	return r.shell.Start(ctx, p, out)

@@ -214,7 +214,7 @@ func (r *Runtime) open() {
 		return store.Open(store.Options{Dir: r.opt.DataDir, Outputs: r.outputs, Sync: r.opt.Durable, Logger: r.log})
 	}}
 	r.engine = permission.NewEngine(permission.EngineOptions{
-		Unattended: r.opt.Unattended, File: r.opt.RulesFile, Project: r.project, Keeper: r.store,
+		Unattended: r.opt.Unattended, File: r.opt.RulesFile, Project: r.project, Approvals: r.store,
 		NewID: func() string { return r.newID("per") },
 		OnAsk: func(req permission.Request) { r.events.publish(event.PermissionAsked{Request: req}) },
 		OnReply: func(req permission.Request, reply permission.Reply) {

@@ -173,7 +173,7 @@ func (s *shellHost) Run(ctx context.Context, c *tool.Call, cmd process.ShellComm
 		cmd.ReadOnly, cmd.Locked = agent.ReadOnly || agent.Locked, agent.Locked
 	}
 	cmd.Set = s.r.shellVariables(ctx, c, cmd.Dir)
-	passes, key := c.Sieve("read")
+	passes, key := c.Filter("read")
 	cmd.Sieve = process.PathFilter{Passes: passes, Key: key, Names: s.r.files.Names(c.Dir)}
 	defer s.r.invalidateFiles()
 	return s.Executor.Run(ctx, cmd)

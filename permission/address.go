@@ -92,7 +92,7 @@ func shorthands(address string) []string {
 	rests := []string{"", rest, page, oneSlash(page)}
 	for _, r := range slices.Clone(rests) {
 		if plain, err := url.PathUnescape(r); err == nil && plain != r {
-			rests = append(rests, plain, clean(plain))
+			rests = append(rests, plain, cleanPath(plain))
 		}
 	}
 	slices.Sort(rests)
@@ -105,9 +105,9 @@ func shorthands(address string) []string {
 	return out
 }
 
-// clean resolves the dots and double slashes of a path whose escapes are
+// cleanPath resolves the dots and double slashes of a path whose escapes are
 // written out: some servers do.
-func clean(p string) string {
+func cleanPath(p string) string {
 	if strings.HasSuffix(p, "/") && p != "/" {
 		return path.Clean(p) + "/"
 	}
@@ -122,9 +122,9 @@ func oneSlash(path string) string {
 	return path
 }
 
-// meant are the ways to read a pattern of addresses that restricts: plainly,
+// readPattern are the ways to read a pattern of addresses that restricts: plainly,
 // and with the escapes in its path written out.
-func meant(pattern string) []string {
+func readPattern(pattern string) []string {
 	plain := plainAddress(pattern)
 	scheme, host, rest := cutAddress(plain)
 	open, err := url.PathUnescape(rest)

@@ -47,9 +47,9 @@ func (a Approval) Covers(permission, pattern string) bool {
 	return Match(pattern, a.Pattern)
 }
 
-// A Keeper keeps approvals beyond the life of a process. Its methods may be
+// An ApprovalStore keeps approvals beyond the life of a process. Its methods may be
 // called from several goroutines.
-type Keeper interface {
+type ApprovalStore interface {
 	KeepApproval(Approval) error
 	// Approvals returns every kept approval, oldest first.
 	Approvals() ([]Approval, error)

@@ -83,20 +83,20 @@ func (p *configParser) policy() {
 		}
 	case json.Delim:
 		if v == '{' {
-			p.object("", p.permission)
+			p.eachMember("", p.permission)
 			break
 		}
-		p.skip()
-		p.fail(at, "", "a list is not a policy; "+wantPolicy)
+		p.skipValue()
+		p.addError(at, "", "a list is not a policy; "+wantPolicy)
 	default:
-		p.fail(at, "", configKind(tok)+" is not a policy; "+wantPolicy)
+		p.addError(at, "", configKind(tok)+" is not a policy; "+wantPolicy)
 	}
 	if p.dead {
 		return
 	}
 	rest := p.start()
 	if _, err := p.dec.Token(); err != io.EOF {
-		p.fail(rest, "", "there is more text after the policy")
+		p.addError(rest, "", "there is more text after the policy")
 	}
 }
 
@@ -120,15 +120,15 @@ func (p *configParser) permission(keyAt int, name string) {
 	case json.Delim:
 		if v == '{' {
 			if name == "permission" { // a whole config, whose rules would all be missed
-				p.fail(keyAt, name, `this is the key that the rules stand under; give what is in it`)
+				p.addError(keyAt, name, `this is the key that the rules stand under; give what is in it`)
 			}
-			p.object(name, func(keyAt int, pattern string) { p.pattern(keyAt, name, pattern) })
+			p.eachMember(name, func(keyAt int, pattern string) { p.pattern(keyAt, name, pattern) })
 			return
 		}
-		p.skip()
-		p.fail(at, name, "a list is not an action; "+wantEntry)
+		p.skipValue()
+		p.addError(at, name, "a list is not an action; "+wantEntry)
 	default:
-		p.fail(at, name, configKind(tok)+" is not an action; "+wantEntry)
+		p.addError(at, name, configKind(tok)+" is not an action; "+wantEntry)
 	}
 }
 
@@ -147,20 +147,20 @@ func (p *configParser) pattern(keyAt int, name, pattern string) {
 		}
 		full, ok := expandHome(pattern, p.opt.Home)
 		if !ok {
-			p.fail(keyAt, key, "the home folder is not known, so the start of this pattern has no meaning; write the path out")
+			p.addError(keyAt, key, "the home folder is not known, so the start of this pattern has no meaning; write the path out")
 			return
 		}
 		p.add(keyAt, Rule{Permission: name, Pattern: full, Action: a})
 	case json.Delim:
-		p.skip()
-		p.fail(at, key, configKind(tok)+" is not an action; "+wantAction)
+		p.skipValue()
+		p.addError(at, key, configKind(tok)+" is not an action; "+wantAction)
 	default:
-		p.fail(at, key, configKind(tok)+" is not an action; "+wantAction)
+		p.addError(at, key, configKind(tok)+" is not an action; "+wantAction)
 	}
 }
 
-// object calls member for each key of the object whose brace was just read.
-func (p *configParser) object(owner string, member func(keyAt int, key string)) {
+// eachMember calls member for each key of the object whose brace was just read.
+func (p *configParser) eachMember(owner string, member func(keyAt int, key string)) {
 	seen := map[string]bool{}
 	for p.dec.More() {
 		at, tok := p.next(owner)
@@ -173,7 +173,7 @@ func (p *configParser) object(owner string, member func(keyAt int, key string)) 
 			if owner != "" {
 				full = owner + ": " + key
 			}
-			p.fail(at, full, "this key stands twice, so the order of the rules is unclear; keep one")
+			p.addError(at, full, "this key stands twice, so the order of the rules is unclear; keep one")
 		}
 		seen[key] = true
 		member(at, key)
@@ -197,7 +197,7 @@ func (p *configParser) action(at int, key, word string) (Action, bool) {
 	if near := nearestAction(word); near != "" {
 		msg = fmt.Sprintf("%q is not an action; did you mean %q? (%s)", shown, near, wantAction)
 	}
-	p.fail(at, key, msg)
+	p.addError(at, key, msg)
 	return "", false
 }
 
@@ -226,9 +226,9 @@ func (p *configParser) next(key string) (int, json.Token) {
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
-		p.fail(min(max(int(syntax.Offset)-1, 0), len(p.data)), key, "not JSON: "+syntax.Error())
+		p.addError(min(max(int(syntax.Offset)-1, 0), len(p.data)), key, "not JSON: "+syntax.Error())
 	default: // the text ends too early
-		p.fail(len(p.data), key, "not JSON: the text ends too early")
+		p.addError(len(p.data), key, "not JSON: the text ends too early")
 	}
 	return at, nil
 }
@@ -242,8 +242,8 @@ func (p *configParser) start() int {
 	return i
 }
 
-// skip passes over the rest of a list or object that has no business here.
-func (p *configParser) skip() {
+// skipValue passes over the rest of a list or object that has no business here.
+func (p *configParser) skipValue() {
 	for depth := 1; depth > 0 && !p.dead; {
 		switch _, tok := p.next(""); tok {
 		case json.Delim('{'), json.Delim('['):
@@ -254,7 +254,7 @@ func (p *configParser) skip() {
 	}
 }
 
-func (p *configParser) fail(at int, key, msg string) {
+func (p *configParser) addError(at int, key, msg string) {
 	if len(p.errs) < maxConfigErrors {
 		p.errs = append(p.errs, &ConfigError{Offset: at, Key: key, Msg: msg})
 	}

@@ -22,8 +22,8 @@ type EngineOptions struct {
 	File string
 	// Project names the project that approvals of that scope belong to.
 	Project string
-	// Keeper keeps approvals beyond the session; nil keeps none.
-	Keeper Keeper
+	// Approvals keeps approvals beyond the session; nil keeps none.
+	Approvals ApprovalStore
 	// OnAsk is told of every request that starts to wait, and OnReply of every
 	// one that is answered, in one order. Neither may call the engine.
 	OnAsk   func(Request)
@@ -149,9 +149,9 @@ func (e *Engine) question(reqs []Request, asked [][]Decision) Request {
 	if len(open) == 1 {
 		return shown
 	}
-	shown.Parts = make([]Part, len(open)-1)
+	shown.Parts = make([]RelatedRequest, len(open)-1)
 	for i, req := range open[:len(open)-1] {
-		shown.Parts[i] = Part{
+		shown.Parts[i] = RelatedRequest{
 			Permission: req.Permission, Patterns: append([]string{}, req.Patterns...), Always: append([]string{}, req.Always...), Metadata: map[string]any{},
 		}
 		maps.Copy(shown.Parts[i].Metadata, req.Metadata)
@@ -313,7 +313,7 @@ func (e *Engine) newID() string {
 func (e *Engine) withdraw(w *waiter) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.settle(w, Reply{Verdict: Withdrawn}, nil)
+	return e.resolve(w, Reply{Verdict: Withdrawn}, nil)
 }
 
 // remove takes a request out of those that wait; it reports whether it was

@@ -233,7 +233,7 @@ func TestStored(t *testing.T) {
 
 func TestExactApprovalIsNoPattern(t *testing.T) {
 	keep := &memory{{ID: "1", Permission: "bash", Pattern: "echo *", Exact: true, Scope: permission.User}}
-	e := permission.NewEngine(permission.EngineOptions{Keeper: keep, Unattended: true})
+	e := permission.NewEngine(permission.EngineOptions{Approvals: keep, Unattended: true})
 	if err := e.Ask(t.Context(), bash("s", "echo *"), permission.Policy{Rules: asking}); err != nil {
 		t.Error(err)
 	}
@@ -252,7 +252,7 @@ func TestScopes(t *testing.T) {
 	for _, scope := range []permission.Scope{permission.Once, permission.Session, permission.Project, permission.User} {
 		synctest.Test(t, func(t *testing.T) {
 			keep := &memory{}
-			opt := permission.EngineOptions{Keeper: keep, Project: "p"}
+			opt := permission.EngineOptions{Approvals: keep, Project: "p"}
 			e := permission.NewEngine(opt)
 			done := ask(e, t.Context(), bash("s", "ls"), asking)
 			synctest.Wait()
@@ -263,7 +263,7 @@ func TestScopes(t *testing.T) {
 				t.Fatal(err)
 			}
 			holds := func(project, session string) bool {
-				opt := permission.EngineOptions{Keeper: keep, Project: project, Unattended: true}
+				opt := permission.EngineOptions{Approvals: keep, Project: project, Unattended: true}
 				in := e
 				if session != "s" || project != "p" {
 					in = permission.NewEngine(opt)
@@ -349,7 +349,7 @@ func TestCeilings(t *testing.T) {
 // until its new shape is approved.
 func TestChangedToolAsksAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := permission.NewEngine(permission.EngineOptions{Keeper: &memory{}})
+		e := permission.NewEngine(permission.EngineOptions{Approvals: &memory{}})
 		all := permission.Ruleset{{Permission: "*", Pattern: "*", Action: permission.Allow}}
 		req := permission.Request{
 			Session: "s", Permission: "box_open", Patterns: []string{"*"}, Always: []string{"*"},
@@ -435,7 +435,7 @@ func TestAlwaysThatComesTooLate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			k := &slowKeeper{begun: make(chan struct{}), free: make(chan struct{})}
 			asked := make(chan permission.Request, 1)
-			e := permission.NewEngine(permission.EngineOptions{Keeper: k, OnAsk: func(r permission.Request) { asked <- r }})
+			e := permission.NewEngine(permission.EngineOptions{Approvals: k, OnAsk: func(r permission.Request) { asked <- r }})
 			defer e.Close()
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
@@ -475,7 +475,7 @@ func (k *brokenKeeper) KeepApproval(a permission.Approval) error {
 func TestAlwaysIsKeptWhole(t *testing.T) {
 	k := &brokenKeeper{}
 	asked := make(chan permission.Request, 1)
-	e := permission.NewEngine(permission.EngineOptions{Keeper: k, OnAsk: func(r permission.Request) { asked <- r }})
+	e := permission.NewEngine(permission.EngineOptions{Approvals: k, OnAsk: func(r permission.Request) { asked <- r }})
 	done := ask(e, t.Context(), bash("s", "ls"), asking)
 	req := <-asked
 	two := []permission.Approval{{Permission: "bash", Pattern: "ls"}, {Permission: "bash", Pattern: "cat"}}
@@ -494,7 +494,7 @@ func TestAlwaysIsKeptWhole(t *testing.T) {
 func TestAlwaysIsNotOvertaken(t *testing.T) {
 	k := &slowKeeper{begun: make(chan struct{}), free: make(chan struct{})}
 	asked := make(chan permission.Request, 1)
-	e := permission.NewEngine(permission.EngineOptions{Keeper: k, OnAsk: func(r permission.Request) { asked <- r }})
+	e := permission.NewEngine(permission.EngineOptions{Approvals: k, OnAsk: func(r permission.Request) { asked <- r }})
 	defer e.Close()
 	done := make(chan error, 1)
 	policy := permission.Policy{Rules: permission.Ruleset{{Permission: "edit", Pattern: "*", Action: permission.Ask}}}

@@ -43,7 +43,7 @@ func (e *DeniedError) Reason() string {
 	if d.Ceiling {
 		kind = "limit"
 	}
-	said += fmt.Sprintf(" by the %s %s.", kind, d.Rule.place(d.Source))
+	said += fmt.Sprintf(" by the %s %s.", kind, d.Rule.displayAt(d.Source))
 	switch {
 	case d.Ceiling:
 		return said + " No rule that allows loosens a limit: change it there."
@@ -55,11 +55,11 @@ func (e *DeniedError) Reason() string {
 
 // By says which rule has decided.
 func (e *DeniedError) By() string {
-	return "Decided by the rule " + e.Decision.Rule.place(e.Decision.Source) + "."
+	return "Decided by the rule " + e.Decision.Rule.displayAt(e.Decision.Source) + "."
 }
 
-// words is a rule as people read it, what cannot be seen as an escape.
-func (r Rule) words() string {
+// display is a rule as people read it, what cannot be seen as an escape.
+func (r Rule) display() string {
 	seen := func(s string) string {
 		if e := encoded(s); e != `"`+s+`"` {
 			return e
@@ -69,8 +69,8 @@ func (r Rule) words() string {
 	return fmt.Sprintf("%s %s = %s", seen(r.Permission), seen(r.Pattern), r.Action)
 }
 
-// place is a rule as people read it, and where it stands.
-func (r Rule) place(source string) string { return r.words() + ", " + source }
+// displayAt is a rule as people read it, and where it stands.
+func (r Rule) displayAt(source string) string { return r.display() + ", " + source }
 
 // Is makes errors.Is(err, ErrDenied) true.
 func (e *DeniedError) Is(target error) bool { return target == ErrDenied }
@@ -138,8 +138,8 @@ type UnattendedError struct {
 	File       string     // that a rule of the user belongs into; "" where nobody knows
 }
 
-// of is what was asked for each permission, in order.
-func (e *UnattendedError) of() (names []string, asked map[string][]Decision) {
+// byPermission is what was asked for each permission, in order.
+func (e *UnattendedError) byPermission() (names []string, asked map[string][]Decision) {
 	asked = map[string][]Decision{}
 	for _, d := range e.Asked {
 		name := cmp.Or(d.Permission, e.Permission)
@@ -167,7 +167,7 @@ func (e *UnattendedError) Error() string {
 // parts are what was asked, by permission, and the sentences that say which
 // rule would settle it.
 func (e *UnattendedError) parts() (wanted []string, said string) {
-	permissions, asked := e.of()
+	permissions, asked := e.byPermission()
 	var names []string
 	for _, permission := range permissions {
 		var about []string
@@ -192,7 +192,7 @@ func (e *UnattendedError) parts() (wanted []string, said string) {
 		case d.Rule != nil && d.Ceiling:
 			return wanted, said + d.firm()
 		case d.Rule != nil:
-			after = fmt.Sprintf(", after the rule that asks (%s)", d.Rule.place(d.Source))
+			after = fmt.Sprintf(", after the rule that asks (%s)", d.Rule.displayAt(d.Source))
 			if from := d.Rule.From.File; filepath.IsAbs(from) { // in another file it may stand before that one
 				file = from
 			}
@@ -211,7 +211,7 @@ func (e *UnattendedError) parts() (wanted []string, said string) {
 
 // firm says that a limit asks, and what can be done about it.
 func (d Decision) firm() string {
-	said := fmt.Sprintf(" The rule %s, asks, which no rule ", d.Rule.place(d.Source))
+	said := fmt.Sprintf(" The rule %s, asks, which no rule ", d.Rule.displayAt(d.Source))
 	if d.Rule.Under != "" {
 		return said + "about " + d.Permission + " loosens: change it, or trust its file if you have not."
 	}
@@ -230,7 +230,7 @@ func short(d Decision) string {
 
 // Rule returns the configuration that would allow what was asked.
 func (e *UnattendedError) Rule() string {
-	permissions, asked := e.of()
+	permissions, asked := e.byPermission()
 	rules := make([]string, len(permissions))
 	for i, permission := range permissions {
 		var allowed []string // each pattern once: two keys of one name make a policy void

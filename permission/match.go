@@ -91,14 +91,14 @@ func globOf(text, pattern string, wild rune) bool {
 // the narrow one does. Where it can not tell, it says no.
 func contains(wide, narrow string) bool {
 	wide, narrow = normalise(wide, runtime.GOOS == "windows"), normalise(narrow, runtime.GOOS == "windows")
-	if head, ok := strings.CutSuffix(narrow, " *"); ok && !within(wide, head) {
+	if head, ok := strings.CutSuffix(narrow, " *"); ok && !matchesText(wide, head) {
 		return false // the narrow one also matches without its tail
 	}
-	return within(wide, narrow)
+	return matchesText(wide, narrow)
 }
 
-// within matches a pattern as text: only a star takes a star.
-func within(wide, narrow string) bool {
+// matchesText matches a pattern as text: only a star takes a star.
+func matchesText(wide, narrow string) bool {
 	if head, ok := strings.CutSuffix(wide, " *"); ok && globOf(narrow, head, '*') {
 		return true
 	}

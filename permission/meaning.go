@@ -29,7 +29,7 @@ type Uncertainty struct {
 // whatever its unknown parts are, and whether it does for some value of them.
 func (t thing) hits(pattern string) (surely, maybe bool) {
 	if t.address {
-		return slices.ContainsFunc(meant(pattern), func(p string) bool {
+		return slices.ContainsFunc(readPattern(pattern), func(p string) bool {
 			return slices.ContainsFunc(t.spellings, func(s string) bool { return Match(s, p) })
 		}), false
 	}
@@ -62,10 +62,10 @@ type reading struct {
 func (rs Ruleset) read(t thing) (out reading) {
 	for i := len(rs) - 1; i >= 0; i-- {
 		r := &rs[i]
-		if !Match(t.permission, r.Permission) || r.Action == Allow && !t.named(r.Pattern) {
+		if !Match(t.permission, r.Permission) || r.Action == Allow && !t.namesGuard(r.Pattern) {
 			continue
 		}
-		if t.matches(*r) {
+		if t.matchesRule(*r) {
 			out.names = r
 			out.rule = strictest(out.rule, r)
 			break

@@ -35,7 +35,7 @@ func TestApprovalsOverruleNoDeny(t *testing.T) {
 		req := bash("s", rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"ls", "rm x", "git push x", "git status"}), 1, 3, rapid.ID).Draw(t, "asked")...)
 		req.Fingerprint = shape.Draw(t, "shape")
 
-		e := permission.NewEngine(permission.EngineOptions{Keeper: &kept})
+		e := permission.NewEngine(permission.EngineOptions{Approvals: &kept})
 		decisions, err := e.Decide(req, policy)
 		if err != nil {
 			t.Fatal(err)

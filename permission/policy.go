@@ -73,7 +73,7 @@ func (p Policy) Hider(permission string) (string, bool) {
 		if rs.Hides(permission) {
 			about := rs.About(permission)
 			last := about[len(about)-1]
-			return last.Written().place(last.From.String()), true
+			return last.Written().displayAt(last.From.String()), true
 		}
 	}
 	return "", false
@@ -101,8 +101,8 @@ type thing struct {
 	address       bool
 }
 
-// matches reports whether a rule speaks about one of the thing's names.
-func (t thing) matches(r Rule) bool {
+// matchesRule reports whether a rule speaks about one of the thing's names.
+func (t thing) matchesRule(r Rule) bool {
 	return slices.ContainsFunc(t.names, func(name string) bool {
 		switch {
 		case !t.address:
@@ -110,13 +110,13 @@ func (t thing) matches(r Rule) bool {
 		case r.Action == Allow:
 			return matchAddress(name, r.Pattern)
 		}
-		return slices.ContainsFunc(meant(r.Pattern), func(p string) bool { return Match(name, p) })
+		return slices.ContainsFunc(readPattern(r.Pattern), func(p string) bool { return Match(name, p) })
 	})
 }
 
-// named reports whether a pattern holds one of the words that an allow has to,
+// namesGuard reports whether a pattern holds one of the words that an allow has to,
 // as a part of a path by itself.
-func (t thing) named(pattern string) bool {
+func (t thing) namesGuard(pattern string) bool {
 	if len(t.guards) == 0 {
 		return true
 	}
@@ -221,7 +221,7 @@ func (d *Decision) askIfUncertain(t thing, rules Ruleset, said reading, limit bo
 	why := ""
 	if r := said.maybe; r != nil {
 		written := r.Written()
-		why = "it may be what the rule " + written.words() + " is about"
+		why = "it may be what the rule " + written.display() + " is about"
 		if rank(r.Action) > rank(Ask) || d.Rule == nil || d.Action == Allow {
 			d.Rule, d.Source, d.Ceiling = &written, r.From.String(), limit
 		}

@@ -37,7 +37,7 @@ func (e *Engine) Reply(id string, r Reply) error {
 	if err := r.check(); err != nil {
 		return err
 	}
-	w, err := e.claim(id, r.Verdict == ReplyAlways)
+	w, err := e.claimWaiter(id, r.Verdict == ReplyAlways)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (e *Engine) Reply(id string, r Reply) error {
 	if r.Verdict == ReplyAlways {
 		approvals, err := w.req.edited(r.Store)
 		if err == nil {
-			kept, err = e.keep(w.req, approvals, r.Scope) // not under the lock: it waits for the disk
+			kept, err = e.saveApprovals(w.req, approvals, r.Scope) // not under the lock: it waits for the disk
 		}
 		if err != nil {
 			err = errors.Join(err, e.unkeep(kept))
@@ -72,7 +72,7 @@ func (e *Engine) Reply(id string, r Reply) error {
 // Decline rejects a request as [Engine.Reply] does, where it is not known
 // whether a person has said no, or the program that was to ask one.
 func (e *Engine) Decline(id string) error {
-	w, err := e.claim(id, false)
+	w, err := e.claimWaiter(id, false)
 	if err != nil {
 		return err
 	}
@@ -87,22 +87,22 @@ func (e *Engine) Decline(id string) error {
 func (e *Engine) end(w *waiter, r Reply, answer error) (others []*waiter, settled bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	settled = e.settle(w, r, answer)
+	settled = e.resolve(w, r, answer)
 	others = e.others(w.req.Session)
 	if settled && r.Verdict == ReplyReject {
 		for _, other := range others {
 			if !other.claimed {
-				e.settle(other, Reply{Verdict: ReplyReject}, &RejectedError{})
+				e.resolve(other, Reply{Verdict: ReplyReject}, &RejectedError{})
 			}
 		}
 	}
 	return others, settled
 }
 
-// claim finds a request that waits for an answer. One that is being kept is the
+// claimWaiter finds a request that waits for an answer. One that is being kept is the
 // answer: another that comes meanwhile comes too late, so that nothing is kept
 // of an answer that was none.
-func (e *Engine) claim(id string, keeps bool) (*waiter, error) {
+func (e *Engine) claimWaiter(id string, keeps bool) (*waiter, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	w := e.waiting[id]
@@ -162,9 +162,9 @@ func (r Reply) check() error {
 	return fmt.Errorf("%w: scope %q is not one of once, session, project, user", ErrBadReply, r.Scope)
 }
 
-// settle hands a waiting request its answer; it reports whether it still
+// resolve hands a waiting request its answer; it reports whether it still
 // waited. The caller holds the lock.
-func (e *Engine) settle(w *waiter, r Reply, answer error) bool {
+func (e *Engine) resolve(w *waiter, r Reply, answer error) bool {
 	if !e.remove(w) {
 		return false
 	}
@@ -198,7 +198,7 @@ func (e *Engine) settleCovered(kept Request, others []*waiter) {
 			return slices.ContainsFunc(kept.Asked, func(k Decision) bool { return k.Permission == d.Permission })
 		})
 		if same && w.allowed(approvals) {
-			e.settle(w, Reply{Verdict: ReplyAlways}, nil)
+			e.resolve(w, Reply{Verdict: ReplyAlways}, nil)
 		}
 	}
 }
@@ -211,7 +211,7 @@ func (e *Engine) settleIfAllowed(w *waiter) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.settle(w, Reply{Verdict: ReplyAlways}, nil)
+	e.resolve(w, Reply{Verdict: ReplyAlways}, nil)
 }
 
 func (w *waiter) allowed(approvals []Approval) bool {
@@ -227,10 +227,10 @@ func (w *waiter) allowed(approvals []Approval) bool {
 	return true
 }
 
-// keep stores what the prompt showed, or what the person made of it, no more:
-// with the keeper, or, where there is none, a session's in memory. It returns
+// saveApprovals stores what the prompt showed, or what the person made of it, no more:
+// with the approval store, or, where there is none, a session's in memory. It returns
 // the ids of what it has kept, also where it fails.
-func (e *Engine) keep(req Request, approvals []Approval, scope Scope) (kept []string, err error) {
+func (e *Engine) saveApprovals(req Request, approvals []Approval, scope Scope) (kept []string, err error) {
 	switch scope {
 	case "":
 		scope = Session
@@ -246,8 +246,8 @@ func (e *Engine) keep(req Request, approvals []Approval, scope Scope) (kept []st
 			a.Project = e.opt.Project
 		}
 		switch {
-		case e.opt.Keeper != nil:
-			if err := e.opt.Keeper.KeepApproval(a); err != nil {
+		case e.opt.Approvals != nil:
+			if err := e.opt.Approvals.KeepApproval(a); err != nil {
 				return kept, fmt.Errorf("keeping an approval: %w", err)
 			}
 		case scope == Session:
@@ -283,13 +283,13 @@ func (e *Engine) approvalID() string {
 // project's and the user's, oldest first.
 func (e *Engine) Approvals(session string) ([]Approval, error) {
 	var out []Approval
-	if e.opt.Keeper != nil {
-		kept, err := e.opt.Keeper.Approvals()
+	if e.opt.Approvals != nil {
+		kept, err := e.opt.Approvals.Approvals()
 		if err != nil {
 			return nil, err
 		}
 		for _, a := range kept {
-			if a.holds(session, e.opt.Project) {
+			if a.appliesTo(session, e.opt.Project) {
 				out = append(out, a)
 			}
 		}
@@ -300,7 +300,7 @@ func (e *Engine) Approvals(session string) ([]Approval, error) {
 	return append(out, e.approved[session]...), nil
 }
 
-func (a Approval) holds(session, project string) bool {
+func (a Approval) appliesTo(session, project string) bool {
 	switch a.Scope {
 	case Session:
 		return a.Session == session
@@ -312,8 +312,8 @@ func (a Approval) holds(session, project string) bool {
 
 // Revoke takes an approval back. It reports whether there was one.
 func (e *Engine) Revoke(id string) (bool, error) {
-	if e.opt.Keeper != nil {
-		return e.opt.Keeper.ForgetApproval(id)
+	if e.opt.Approvals != nil {
+		return e.opt.Approvals.ForgetApproval(id)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -332,10 +332,10 @@ func (e *Engine) EndSession(session string) error {
 	e.mu.Lock()
 	delete(e.approved, session)
 	for _, w := range e.others(session) {
-		e.settle(w, Reply{Verdict: ReplyReject}, &RejectedError{})
+		e.resolve(w, Reply{Verdict: ReplyReject}, &RejectedError{})
 	}
 	e.mu.Unlock()
-	if e.opt.Keeper == nil {
+	if e.opt.Approvals == nil {
 		return nil
 	}
 	kept, err := e.Approvals(session)
@@ -346,7 +346,7 @@ func (e *Engine) EndSession(session string) error {
 		if a.Scope != Session {
 			continue
 		}
-		if _, err := e.opt.Keeper.ForgetApproval(a.ID); err != nil {
+		if _, err := e.opt.Approvals.ForgetApproval(a.ID); err != nil {
 			return fmt.Errorf("forgetting an approval: %w", err)
 		}
 	}
@@ -362,7 +362,7 @@ func (e *Engine) Expire(id, why string) error {
 	if w == nil || w.claimed {
 		return fmt.Errorf("request %q: %w", id, ErrNotFound)
 	}
-	e.settle(w, Reply{Verdict: ReplyReject, Message: why}, &ExpiredError{Why: why, Wanted: e.unattendedError(w)})
+	e.resolve(w, Reply{Verdict: ReplyReject, Message: why}, &ExpiredError{Why: why, Wanted: e.unattendedError(w)})
 	return nil
 }
 
@@ -373,7 +373,7 @@ func (e *Engine) Leave() {
 	defer e.mu.Unlock()
 	e.unattended.Store(true)
 	for _, w := range e.waiting {
-		e.settle(w, Reply{Verdict: ReplyReject}, e.unattendedError(w))
+		e.resolve(w, Reply{Verdict: ReplyReject}, e.unattendedError(w))
 	}
 }
 
@@ -383,6 +383,6 @@ func (e *Engine) Close() {
 	defer e.mu.Unlock()
 	e.closed = true
 	for _, w := range e.waiting {
-		e.settle(w, Reply{Verdict: ReplyReject}, ErrClosed)
+		e.resolve(w, Reply{Verdict: ReplyReject}, ErrClosed)
 	}
 }

@@ -18,7 +18,7 @@ type Request struct {
 
 	// Parts are what else the call asks for with this question, filled in by
 	// the engine: one reply answers all of it.
-	Parts []Part `json:"parts,omitempty"`
+	Parts []RelatedRequest `json:"parts,omitempty"`
 
 	// Forms gives other names of the things in Patterns, by pattern: the path
 	// from the worktree beside the absolute one. A rule about any name of a
@@ -68,8 +68,8 @@ type Request struct {
 	Store []Approval `json:"store,omitempty"`
 }
 
-// A Part is another request of the same call, answered with it.
-type Part struct {
+// A RelatedRequest is another request of the same call, answered with it.
+type RelatedRequest struct {
 	Permission string         `json:"permission"`
 	Patterns   []string       `json:"patterns"`
 	Always     []string       `json:"always"`

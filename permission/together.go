@@ -79,39 +79,39 @@ type Asker interface {
 	Ask(ctx context.Context, reqs ...Request) error
 }
 
-// A Gathering notes what has to be allowed before something is done. Nobody is
-// asked before [Gathering.Settle], so that all of it is one decision. A
-// Gathering belongs to one goroutine.
-type Gathering struct {
+// A Batch collects what has to be allowed before something is done. Nobody is
+// asked before [Batch.Submit], so that all of it is one decision. A Batch
+// belongs to one goroutine.
+type Batch struct {
 	by   Asker
 	open []Request
 	done []Request
 }
 
-// Gather returns a gathering for by. What is a gathering already goes on.
-func Gather(by Asker) *Gathering {
-	if g, ok := by.(*Gathering); ok {
+// NewBatch returns a batch for by, or by itself where it is one already.
+func NewBatch(by Asker) *Batch {
+	if g, ok := by.(*Batch); ok {
 		return g
 	}
-	return &Gathering{by: by}
+	return &Batch{by: by}
 }
 
-// Ask notes requests. What this gathering was allowed before is not asked again.
-func (g *Gathering) Ask(_ context.Context, reqs ...Request) error {
+// Ask adds requests. What this batch was allowed before is not asked again.
+func (g *Batch) Ask(_ context.Context, reqs ...Request) error {
 	for _, req := range reqs {
-		if !slices.ContainsFunc(g.done, req.within) {
+		if !slices.ContainsFunc(g.done, req.coveredBy) {
 			g.open = append(g.open, req)
 		}
 	}
 	return nil
 }
 
-// Open is what was noted and not asked yet.
-func (g *Gathering) Open() []Request { return g.open }
+// Open returns what was added and not asked yet.
+func (g *Batch) Open() []Request { return g.open }
 
-// Settle asks for all that was noted. Nothing may be done, and nothing told of
-// what was looked at, before it has returned nil.
-func (g *Gathering) Settle(ctx context.Context) error {
+// Submit asks for all that was added. Before it has returned nil, nothing may
+// be done, and nothing said of what was looked at.
+func (g *Batch) Submit(ctx context.Context) error {
 	open := g.open
 	if g.open = nil; len(open) == 0 {
 		return nil
@@ -124,23 +124,23 @@ func (g *Gathering) Settle(ctx context.Context) error {
 }
 
 // Fail returns why something can not be done, to who may know it: what was
-// noted is asked first, and where that is not allowed, its error is the answer.
+// added is asked first, and where that is not allowed, its error is the answer.
 // A refusal is told as it is.
-func (g *Gathering) Fail(ctx context.Context, err error) error {
+func (g *Batch) Fail(ctx context.Context, err error) error {
 	for _, refusal := range []error{ErrDenied, ErrRejected, ErrUnattended} {
 		if errors.Is(err, refusal) {
 			return err
 		}
 	}
-	if no := g.Settle(ctx); no != nil {
+	if no := g.Submit(ctx); no != nil {
 		return no
 	}
 	return err
 }
 
-// within reports whether a request asks for nothing that another does not ask
+// coveredBy reports whether a request asks for nothing that another does not ask
 // for in the same words.
-func (r Request) within(o Request) bool {
+func (r Request) coveredBy(o Request) bool {
 	if !r.joins(o) || len(r.Uncertainties) > 0 {
 		return false
 	}

@@ -67,7 +67,7 @@ func (a asker) Ask(_ context.Context, reqs ...permission.Request) error { return
 func TestGathering(t *testing.T) {
 	var asked int
 	var answer error
-	g := permission.Gather(asker(func(reqs ...permission.Request) error { asked += len(reqs); return answer }))
+	g := permission.NewBatch(asker(func(reqs ...permission.Request) error { asked += len(reqs); return answer }))
 	note := permission.Request{Permission: "read", Patterns: []string{"/etc/x"}}
 	fails := errors.New("there is no such file")
 
@@ -85,7 +85,7 @@ func TestGathering(t *testing.T) {
 		t.Errorf("%v after %d requests", err, asked)
 	}
 	_ = g.Ask(t.Context(), note)
-	if err := g.Settle(t.Context()); err != nil || asked != 2 {
+	if err := g.Submit(t.Context()); err != nil || asked != 2 {
 		t.Errorf("asked twice for the same: %d, %v", asked, err)
 	}
 }

@@ -137,7 +137,7 @@ func decide(t *testing.T, v vector) string {
 	if !ok {
 		return "error"
 	}
-	engine := permission.NewEngine(permission.EngineOptions{Keeper: savedApprovals(v), Project: askedProject(v)})
+	engine := permission.NewEngine(permission.EngineOptions{Approvals: savedApprovals(v), Project: askedProject(v)})
 	req := permission.Request{Permission: v.Permission, Patterns: []string{string(v.Pattern)}, Session: "A"}
 	if v.Context != nil {
 		req.Fingerprint = v.Context.HashNow
@@ -214,7 +214,7 @@ func (m *memory) ForgetApproval(id string) (bool, error) {
 	return len(*m) < n, nil
 }
 
-func savedApprovals(v vector) permission.Keeper {
+func savedApprovals(v vector) permission.ApprovalStore {
 	m := &memory{}
 	if v.Context == nil {
 		return m

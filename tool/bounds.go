@@ -120,7 +120,7 @@ func (r *refs) target(ref string) *jsonschema.Schema {
 	pointer, _ := url.PathUnescape(strings.TrimPrefix(ref, "#"))
 	switch {
 	case strings.HasPrefix(pointer, "/"):
-		s = follow(r.root, strings.Split(pointer[1:], "/"))
+		s = resolvePointer(r.root, strings.Split(pointer[1:], "/"))
 	case pointer != "":
 		s = anchored(r.root, pointer)
 	}
@@ -143,13 +143,13 @@ func anchored(s *jsonschema.Schema, name string) *jsonschema.Schema {
 	return nil
 }
 
-// follow walks a JSON pointer.
-func follow(s *jsonschema.Schema, tokens []string) *jsonschema.Schema {
+// resolvePointer walks a JSON pointer.
+func resolvePointer(s *jsonschema.Schema, tokens []string) *jsonschema.Schema {
 	unescape := strings.NewReplacer("~1", "/", "~0", "~")
 	for len(tokens) > 0 && s != nil {
 		word := tokens[0]
 		tokens = tokens[1:]
-		if one, ok := single(s, word); ok {
+		if one, ok := subschema(s, word); ok {
 			s = one
 			continue
 		}
@@ -158,11 +158,11 @@ func follow(s *jsonschema.Schema, tokens []string) *jsonschema.Schema {
 		}
 		name := unescape.Replace(tokens[0])
 		tokens = tokens[1:]
-		if m, ok := named(s, word); ok {
+		if m, ok := subschemaMap(s, word); ok {
 			s = m[name]
 			continue
 		}
-		list := listed(s, word)
+		list := subschemaList(s, word)
 		i, err := strconv.Atoi(name)
 		if err != nil || i < 0 || i >= len(list) {
 			return nil
@@ -172,7 +172,7 @@ func follow(s *jsonschema.Schema, tokens []string) *jsonschema.Schema {
 	return s
 }
 
-func single(s *jsonschema.Schema, word string) (*jsonschema.Schema, bool) {
+func subschema(s *jsonschema.Schema, word string) (*jsonschema.Schema, bool) {
 	switch word {
 	case "items":
 		return s.Items, s.ItemsArray == nil
@@ -196,7 +196,7 @@ func single(s *jsonschema.Schema, word string) (*jsonschema.Schema, bool) {
 	return nil, false
 }
 
-func named(s *jsonschema.Schema, word string) (map[string]*jsonschema.Schema, bool) {
+func subschemaMap(s *jsonschema.Schema, word string) (map[string]*jsonschema.Schema, bool) {
 	switch word {
 	case "$defs":
 		return s.Defs, true
@@ -212,7 +212,7 @@ func named(s *jsonschema.Schema, word string) (map[string]*jsonschema.Schema, bo
 	return nil, false
 }
 
-func listed(s *jsonschema.Schema, word string) []*jsonschema.Schema {
+func subschemaList(s *jsonschema.Schema, word string) []*jsonschema.Schema {
 	switch word {
 	case "allOf":
 		return s.AllOf
@@ -238,14 +238,14 @@ type measure struct {
 	loop bool // a schema leads back to itself
 }
 
-func (m *measure) of(s *jsonschema.Schema) int {
+func (m *measure) sizeOf(s *jsonschema.Schema) int {
 	if n, ok := m.size[s]; ok {
 		m.loop = m.loop || n == 0
 		return n
 	}
 	m.size[s] = 0
 	n := 1
-	add := func(c *jsonschema.Schema) { n = min(n+m.of(c), 2*maxExpanded) }
+	add := func(c *jsonschema.Schema) { n = min(n+m.sizeOf(c), 2*maxExpanded) }
 	for _, ref := range [...]string{s.Ref, s.DynamicRef} {
 		if ref == "" {
 			continue
@@ -268,7 +268,7 @@ func tame(s *jsonschema.Schema, r *refs) (recursive bool, err error) {
 	still := measure{refs: r, next: inPlace, size: map[*jsonschema.Schema]int{}}
 	var visit func(*jsonschema.Schema) error
 	visit = func(s *jsonschema.Schema) error {
-		if still.of(s) > maxSchemas {
+		if still.sizeOf(s) > maxSchemas {
 			return fmt.Errorf("the schema grows to more than %d schemas when its references are followed", maxSchemas)
 		}
 		if still.loop {
@@ -285,7 +285,7 @@ func tame(s *jsonschema.Schema, r *refs) (recursive bool, err error) {
 		return false, err
 	}
 	all := measure{refs: r, next: children, size: map[*jsonschema.Schema]int{}}
-	if n := all.of(s); n > maxExpanded {
+	if n := all.sizeOf(s); n > maxExpanded {
 		return false, fmt.Errorf("the schema grows to more than %d schemas when its references are followed", maxExpanded)
 	}
 	return all.loop, nil

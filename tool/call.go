@@ -43,10 +43,10 @@ type Host interface {
 	// Allowed reports whether a request would be allowed without asking
 	// anybody.
 	Allowed(c *Call, req permission.Request) bool
-	// Sieve returns what the rules of the call say about a permission, for a
+	// Filter returns what the rules of the call say about a permission, for a
 	// tool that has to decide about very many things; see
-	// [permission.Policy.Sieve].
-	Sieve(c *Call, permission string) (passes func(names ...string) bool, key string)
+	// [permission.Policy.Filter].
+	Filter(c *Call, permission string) (passes func(names ...string) bool, key string)
 	// Progress tells who watches how the call is getting on. Each report
 	// replaces the one before.
 	Progress(c *Call, title string, metadata map[string]any)
@@ -74,11 +74,11 @@ func (c *Call) Denied(reqs ...permission.Request) error {
 // for what a tool would mention beside what it was asked for.
 func (c *Call) Allowed(req permission.Request) bool { return c.Host.Allowed(c, req) }
 
-// Sieve returns what the rules say about a permission, ready for very many
+// Filter returns what the rules say about a permission, ready for very many
 // questions; nil where all passes. What does not pass may still be
 // [Call.Allowed], by an approval. Of equal keys the answers are equal.
-func (c *Call) Sieve(permission string) (passes func(names ...string) bool, key string) {
-	return c.Host.Sieve(c, permission)
+func (c *Call) Filter(permission string) (passes func(names ...string) bool, key string) {
+	return c.Host.Filter(c, permission)
 }
 
 // Progress reports how the call is getting on, to whoever watches.

@@ -88,7 +88,7 @@ func (t Tool) walked(w *walker, v value) ([]byte, bool) {
 	if !t.d.spec.AsGiven {
 		return t.fitted(w, v)
 	}
-	given := v.appendJSON(make([]byte, 0, v.size()))
+	given := v.appendJSON(make([]byte, 0, v.canonicalSize()))
 	_, ok := t.fitted(w, v)
 	w.dropped = nil // the tool gets all there is
 	return given, ok
@@ -100,7 +100,7 @@ func (t Tool) fitted(w *walker, v value) ([]byte, bool) {
 	if w.count > 0 {
 		return nil, false
 	}
-	out := v.appendJSON(make([]byte, 0, v.size()))
+	out := v.appendJSON(make([]byte, 0, v.canonicalSize()))
 	if t.d.gate == nil {
 		return out, true
 	}
@@ -117,7 +117,7 @@ func (t Tool) fitted(w *walker, v value) ([]byte, bool) {
 		err = gate.Validate(instance)
 	}
 	if err != nil {
-		w.fault(v, func() finding { return custom("type", "Invalid input: "+cut(err.Error(), 500)) })
+		w.fault(v, func() finding { return custom("type", "Invalid input: "+cutText(err.Error(), 500)) })
 		return nil, false
 	}
 	return out, true
@@ -144,31 +144,31 @@ func (t Tool) refusal(w *walker) *Error {
 
 // malformed is the error for a text that is not JSON.
 func (t Tool) malformed(s string, bad *syntaxError) *Error {
-	why := bad.why + " at " + position(s, bad)
+	why := bad.why + " at " + positionText(s, bad)
 	hint := "Send the arguments again as one JSON object."
 	if bad.ends {
 		hint = "The text was cut off. Send the whole object again, and if it is long, less of it at a time."
 	}
-	return t.unread(s, custom("invalid-json", why).at(nil), hint)
+	return t.unread(s, custom("invalid-json", why).issueAt(nil), hint)
 }
 
 // doubled is the error for an object that has a key twice.
 func (t Tool) doubled(s string, d *doubled) *Error {
 	key, _ := d.path[len(d.path)-1].(string)
 	why := fmt.Sprintf("the key %s stands twice in one object, the second time at %s",
-		shortQuote(key), position(s, &syntaxError{at: d.at}))
-	return t.unread(s, custom("duplicate-key", why).at(d.path), "Send each key once.")
+		shortQuote(key), positionText(s, &syntaxError{at: d.at}))
+	return t.unread(s, custom("duplicate-key", why).issueAt(d.path), "Send each key once.")
 }
 
 // halved is the error for half a surrogate pair, which stands for no
 // character: what the tool would see is not what was sent.
 func (t Tool) halved(s string, at int) *Error {
-	why := "half a surrogate pair at " + position(s, &syntaxError{at: at}) + " is no character and can not be written as UTF-8"
-	return t.unread(s, custom("encoding", why).at(nil), "Send the character itself, or both halves.")
+	why := "half a surrogate pair at " + positionText(s, &syntaxError{at: at}) + " is no character and can not be written as UTF-8"
+	return t.unread(s, custom("encoding", why).issueAt(nil), "Send the character itself, or both halves.")
 }
 
 func (t Tool) unread(s string, issue Issue, hint string) *Error {
-	shown := strings.ToValidUTF8(cut(s, shownText), "\ufffd")
+	shown := strings.ToValidUTF8(cutText(s, shownText), "\ufffd")
 	if len(s) > shownText {
 		shown += fmt.Sprintf("… (%d bytes in all)", len(s))
 	}
@@ -180,9 +180,9 @@ func (t Tool) unread(s string, issue Issue, hint string) *Error {
 	}
 }
 
-// position says where a fault is: the byte, counted from 1, and the line where
+// positionText says where a fault is: the byte, counted from 1, and the line where
 // there is more than one.
-func position(s string, bad *syntaxError) string {
+func positionText(s string, bad *syntaxError) string {
 	at := bad.at
 	if !bad.ends {
 		at++

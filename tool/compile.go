@@ -82,7 +82,7 @@ type compiler struct {
 	nodes     map[*jsonschema.Schema]*node
 }
 
-func (c *compiler) node(s *jsonschema.Schema) *node {
+func (c *compiler) compileNode(s *jsonschema.Schema) *node {
 	if s == nil {
 		return nil
 	}
@@ -109,7 +109,7 @@ func (c *compiler) node(s *jsonschema.Schema) *node {
 func (c *compiler) list(ss []*jsonschema.Schema) []*node {
 	var ns []*node
 	for _, s := range ss {
-		ns = append(ns, c.node(s))
+		ns = append(ns, c.compileNode(s))
 	}
 	return ns
 }
@@ -149,8 +149,8 @@ func (n *node) setKinds(s *jsonschema.Schema) {
 // takes reports whether a value of kind k may fit.
 func (n *node) takes(k kind) bool { return n.kinds == 0 || n.kinds&(1<<k) != 0 }
 
-// wanted says what the node wants, in a word.
-func (n *node) wanted() string {
+// expected says what the node wants, in a word.
+func (n *node) expected() string {
 	if n.kinds == 0 {
 		if n.wants == "" {
 			return "value"
@@ -212,11 +212,11 @@ func tighter(limit, exclusive *float64, beyond func(a, b float64) bool) bound {
 }
 
 func (c *compiler) arrays(n *node, s *jsonschema.Schema) {
-	n.items = c.node(s.Items)
+	n.items = c.compileNode(s.Items)
 	n.prefix = c.list(s.PrefixItems)
 	if s.ItemsArray != nil {
 		n.prefix = c.list(s.ItemsArray)
-		n.items = c.node(s.AdditionalItems)
+		n.items = c.compileNode(s.AdditionalItems)
 	}
 	if s.MinItems != nil {
 		n.minSize = *s.MinItems
@@ -232,8 +232,8 @@ func (c *compiler) objects(n *node, s *jsonschema.Schema) {
 		required[name] = true
 	}
 	for _, name := range propertyOrder(s) {
-		p := prop{name: name, node: c.node(s.Properties[name]), required: required[name]}
-		p.filled = c.filled(s.Properties[name])
+		p := prop{name: name, node: c.compileNode(s.Properties[name]), required: required[name]}
+		p.filled = c.usableDefault(s.Properties[name])
 		n.props = append(n.props, p)
 		if c.folding {
 			if n.folded == nil {
@@ -250,7 +250,7 @@ func (c *compiler) objects(n *node, s *jsonschema.Schema) {
 	if isFalse(s.AdditionalProperties) {
 		n.closed = true
 	} else {
-		n.rest = c.node(s.AdditionalProperties)
+		n.rest = c.compileNode(s.AdditionalProperties)
 	}
 	for _, expr := range slices.Sorted(maps.Keys(s.PatternProperties)) {
 		re, err := regexp.Compile(expr)
@@ -258,7 +258,7 @@ func (c *compiler) objects(n *node, s *jsonschema.Schema) {
 			n.closed, n.rest = false, nil
 			continue
 		}
-		n.match = append(n.match, matchProp{re, c.node(s.PatternProperties[expr])})
+		n.match = append(n.match, matchProp{re, c.compileNode(s.PatternProperties[expr])})
 	}
 }
 
@@ -276,9 +276,9 @@ func fold(key string) string {
 	}, key)
 }
 
-// filled returns the default that s gives, if it can be used. In a schema
+// usableDefault returns the default that s gives, if it can be used. In a schema
 // that contains itself an object as a default could go on for ever.
-func (c *compiler) filled(s *jsonschema.Schema) *value {
+func (c *compiler) usableDefault(s *jsonschema.Schema) *value {
 	if len(s.Default) == 0 {
 		return nil
 	}
@@ -293,7 +293,7 @@ func (c *compiler) filled(s *jsonschema.Schema) *value {
 func (c *compiler) combined(n *node, s *jsonschema.Schema) {
 	if s.Ref != "" {
 		if t := c.refs.target(s.Ref); t != nil {
-			n.all = append(n.all, c.node(t))
+			n.all = append(n.all, c.compileNode(t))
 		}
 	}
 	n.all = append(n.all, c.list(s.AllOf)...)
@@ -305,7 +305,7 @@ func (c *compiler) combined(n *node, s *jsonschema.Schema) {
 		if hasNull && len(rest) == 1 && n.kinds == 0 {
 			// The usual way to say that a thing may be null.
 			n.null = true
-			n.all = append(n.all, c.node(rest[0]))
+			n.all = append(n.all, c.compileNode(rest[0]))
 			continue
 		}
 		*set.to = c.list(set.schemas)
@@ -329,7 +329,7 @@ func withoutNull(ss []*jsonschema.Schema) (rest []*jsonschema.Schema, hasNull bo
 func wantedOf(ns []*node) string {
 	var words []string
 	for _, n := range ns {
-		if w := n.wanted(); w != "value" && !slices.Contains(words, w) {
+		if w := n.expected(); w != "value" && !slices.Contains(words, w) {
 			words = append(words, w)
 		}
 	}

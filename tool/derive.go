@@ -211,7 +211,7 @@ func (d *deriver) setDefault(s *jsonschema.Schema, v string) error {
 	}
 	c := compiler{refs: &refs{root: s}, nodes: map[*jsonschema.Schema]*node{}}
 	var w walker
-	if w.walk(c.node(s), got); w.count > 0 {
+	if w.walk(c.compileNode(s), got); w.count > 0 {
 		return errors.New(w.issues[0].Message)
 	}
 	s.Default = raw

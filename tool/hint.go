@@ -7,19 +7,19 @@ import (
 	spelling "github.com/helve-dev/helve/internal/text"
 )
 
-// note is the line of help for an issue: where, what was there, and what was
+// hintLine is the line of help for an issue: where, what was there, and what was
 // wanted.
-func note(i Issue, v value) string {
+func hintLine(i Issue, v value) string {
 	where := dotted(i.Path)
 	if where == "" {
 		where = "input"
 	}
-	where = cut(where, 2*shortLimit)
+	where = cutText(where, 2*shortLimit)
 	wanted := i.Expected
 	if wanted == "" {
 		return where + ": " + i.Message
 	}
-	wanted = cut(wanted, 4*shortLimit)
+	wanted = cutText(wanted, 4*shortLimit)
 	if v.kind == absent {
 		return where + ": missing, wanted " + wanted
 	}
@@ -58,12 +58,12 @@ func likeness(a, b string) int {
 	if len(a) > 64 || len(b) > 64 {
 		return 0
 	}
-	wa, wb := words(a), words(b)
+	wa, wb := splitKey(a), splitKey(b)
 	ja, jb := strings.Join(wa, ""), strings.Join(wb, "")
 	switch {
 	case ja == jb:
 		return 100
-	case within(wa, wb) || within(wb, wa):
+	case subsetOf(wa, wb) || subsetOf(wb, wa):
 		return 50
 	}
 	short := min(len(ja), len(jb))
@@ -74,8 +74,8 @@ func likeness(a, b string) int {
 	return 0
 }
 
-// within reports whether every word of a is one of b.
-func within(a, b []string) bool {
+// subsetOf reports whether every word of a is one of b.
+func subsetOf(a, b []string) bool {
 	have := map[string]bool{}
 	for _, w := range b {
 		have[w] = true
@@ -88,9 +88,9 @@ func within(a, b []string) bool {
 	return len(a) > 0
 }
 
-// words splits a key where its case or its style does: file_path, filePath,
+// splitKey splits a key where its case or its style does: file_path, filePath,
 // file-path and FilePath are all "file", "path".
-func words(key string) []string {
+func splitKey(key string) []string {
 	var out []string
 	var word []rune
 	end := func() {

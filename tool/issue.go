@@ -12,7 +12,7 @@ func (i Issue) MarshalJSON() ([]byte, error) {
 	if i.raw != nil {
 		return i.raw, nil
 	}
-	return finding{code: i.Code, head: `"code":` + quoted(i.Code), message: i.Message}.raw(i.Path), nil
+	return finding{code: i.Code, head: `"code":` + quoteJSON(i.Code), message: i.Message}.raw(i.Path), nil
 }
 
 // Text returns the issues as the reference prints them: a JSON list indented
@@ -62,7 +62,7 @@ func (f finding) raw(path []any) []byte {
 	return append(b, '}')
 }
 
-func (f finding) at(path []any) Issue {
+func (f finding) issueAt(path []any) Issue {
 	return Issue{
 		Path: path, Code: f.code, Message: f.message, Expected: f.expected, Received: f.received,
 		raw: f.raw(path),
@@ -73,7 +73,7 @@ func (f finding) at(path []any) Issue {
 func wrongType(expected string, got kind) finding {
 	f := finding{
 		code:     "type",
-		head:     `"expected":` + quoted(expected) + `,"code":"invalid_type"`,
+		head:     `"expected":` + quoteJSON(expected) + `,"code":"invalid_type"`,
 		message:  "Invalid input: expected " + expected + ", received " + got.String(),
 		expected: expected,
 		received: got.String(),
@@ -179,7 +179,7 @@ func (e edge) finding() finding {
 func noMatch(pattern string) finding {
 	return finding{
 		code:     "type",
-		head:     `"origin":"string","code":"invalid_format","format":"regex","pattern":` + quoted("/"+pattern+"/"),
+		head:     `"origin":"string","code":"invalid_format","format":"regex","pattern":` + quoteJSON("/"+pattern+"/"),
 		message:  "Invalid string: must match pattern /" + pattern + "/",
 		expected: "string that matches " + pattern,
 		received: "string",

@@ -57,13 +57,13 @@ func (p *parser) parse() (value, *syntaxError) {
 	if err != nil {
 		return value{}, err
 	}
-	if p.space(); p.i < len(p.s) {
+	if p.skipSpace(); p.i < len(p.s) {
 		return value{}, p.unexpected("the value is complete before it; send one object and nothing else")
 	}
 	return v, nil
 }
 
-func (p *parser) space() {
+func (p *parser) skipSpace() {
 	for p.i < len(p.s) {
 		switch p.s[p.i] {
 		case ' ', '\t', '\n', '\r':
@@ -86,12 +86,12 @@ func (p *parser) unexpected(why string) *syntaxError {
 	return &syntaxError{at: p.i, why: "unexpected " + what + ": " + why}
 }
 
-func (p *parser) ends(in string) *syntaxError {
+func (p *parser) truncated(in string) *syntaxError {
 	return &syntaxError{at: len(p.s), why: "the text ends inside " + in, ends: true}
 }
 
 func (p *parser) value() (value, *syntaxError) {
-	p.space()
+	p.skipSpace()
 	if p.i == len(p.s) {
 		return value{}, &syntaxError{at: p.i, why: "the text ends where a value is wanted", ends: true}
 	}
@@ -100,16 +100,16 @@ func (p *parser) value() (value, *syntaxError) {
 	}
 	switch c := p.s[p.i]; {
 	case c == '{':
-		return p.nested(p.object)
+		return p.nested(p.parseObject)
 	case c == '[':
-		return p.nested(p.array)
+		return p.nested(p.parseArray)
 	case c == '"':
 		s, err := p.str()
 		return value{kind: text, text: s}, err
 	case c == '-' || '0' <= c && c <= '9':
-		return p.number()
+		return p.parseNumber()
 	default:
-		return p.word()
+		return p.parseWord()
 	}
 }
 
@@ -123,7 +123,7 @@ func (p *parser) nested(read func() (value, *syntaxError)) (value, *syntaxError)
 	return v, err
 }
 
-func (p *parser) word() (value, *syntaxError) {
+func (p *parser) parseWord() (value, *syntaxError) {
 	rest := p.s[p.i:]
 	for _, w := range [...]string{"true", "false", "null"} {
 		if strings.HasPrefix(rest, w) {
@@ -134,7 +134,7 @@ func (p *parser) word() (value, *syntaxError) {
 			return value{kind: boolean, text: w}, nil
 		}
 		if strings.HasPrefix(w, rest) {
-			return value{}, p.ends("the word " + w)
+			return value{}, p.truncated("the word " + w)
 		}
 	}
 	switch rest[0] {
@@ -148,12 +148,12 @@ func (p *parser) word() (value, *syntaxError) {
 	return value{}, p.unexpected("a value starts with one of { [ \" - 0-9 or is true, false or null")
 }
 
-func (p *parser) array() (value, *syntaxError) {
+func (p *parser) parseArray() (value, *syntaxError) {
 	v := value{kind: array}
 	for {
-		p.space()
+		p.skipSpace()
 		if p.i == len(p.s) {
-			return v, p.ends("an array")
+			return v, p.truncated("an array")
 		}
 		if p.s[p.i] == ']' && (len(v.kids) == 0 || p.commas) {
 			if len(v.kids) > 0 {
@@ -178,13 +178,13 @@ func (p *parser) array() (value, *syntaxError) {
 	}
 }
 
-func (p *parser) object() (value, *syntaxError) {
+func (p *parser) parseObject() (value, *syntaxError) {
 	v := value{kind: object}
 	var seen keySet
 	for {
-		p.space()
+		p.skipSpace()
 		if p.i == len(p.s) {
-			return v, p.ends("an object")
+			return v, p.truncated("an object")
 		}
 		if c := p.s[p.i]; c == '}' && (len(v.kids) == 0 || p.commas) {
 			if len(v.kids) > 0 {
@@ -207,7 +207,7 @@ func (p *parser) object() (value, *syntaxError) {
 		if v.kids == nil {
 			v.kids = make([]member, 0, 4)
 		}
-		if seen.has(v.kids, key) && p.twice == nil {
+		if seen.contains(v.kids, key) && p.twice == nil {
 			p.twice = &doubled{path: []any{key}, at: at}
 		}
 		v.kids = append(v.kids, member{key, kid})
@@ -220,8 +220,8 @@ func (p *parser) object() (value, *syntaxError) {
 // A keySet knows the keys of one object. Few keys are looked up one by one.
 type keySet map[string]bool
 
-// has reports whether kids has key, which is about to be added to it.
-func (s *keySet) has(kids []member, key string) bool {
+// contains reports whether kids has key, which is about to be added to it.
+func (s *keySet) contains(kids []member, key string) bool {
 	if len(kids) < 16 {
 		return find(kids, key) >= 0
 	}
@@ -253,23 +253,23 @@ func (p *parser) key(another bool) (string, *syntaxError) {
 	if err != nil {
 		return "", err
 	}
-	if p.space(); p.i == len(p.s) {
-		return "", p.ends("an object")
+	if p.skipSpace(); p.i == len(p.s) {
+		return "", p.truncated("an object")
 	}
 	if p.s[p.i] != ':' {
 		return "", p.unexpected("a colon is wanted after the key " + shortQuote(key))
 	}
 	p.i++
-	if p.space(); p.i == len(p.s) {
-		return "", p.ends("an object")
+	if p.skipSpace(); p.i == len(p.s) {
+		return "", p.truncated("an object")
 	}
 	return key, nil
 }
 
 // next reads what follows a member: a comma, or the end.
 func (p *parser) next(end byte, in string) (done bool, err *syntaxError) {
-	if p.space(); p.i == len(p.s) {
-		return false, p.ends(in)
+	if p.skipSpace(); p.i == len(p.s) {
+		return false, p.truncated(in)
 	}
 	switch p.s[p.i] {
 	case ',':
@@ -289,7 +289,7 @@ func (p *parser) under(before *doubled, step any) {
 	}
 }
 
-func (p *parser) number() (value, *syntaxError) {
+func (p *parser) parseNumber() (value, *syntaxError) {
 	from := p.i
 	if p.s[p.i] == '-' {
 		p.i++
@@ -310,7 +310,7 @@ func (p *parser) number() (value, *syntaxError) {
 	if exp || len(s) > 300 {
 		// No reader could hold it.
 		if _, err := strconv.ParseFloat(s, 64); err != nil {
-			return value{}, &syntaxError{at: from, why: "the number " + cut(s, shortLimit) + " is too large"}
+			return value{}, &syntaxError{at: from, why: "the number " + cutText(s, shortLimit) + " is too large"}
 		}
 	}
 	return value{kind: number, text: s}, nil
@@ -348,7 +348,7 @@ func (p *parser) digits() bool {
 
 func (p *parser) wantDigit() *syntaxError {
 	if p.i == len(p.s) {
-		return p.ends("a number")
+		return p.truncated("a number")
 	}
 	return p.unexpected("a digit is wanted")
 }
@@ -376,14 +376,14 @@ func (p *parser) str() (string, *syntaxError) {
 			return "", p.unexpected("inside a string it is written as an escape, such as \\n")
 		}
 	}
-	return "", p.ends("a string")
+	return "", p.truncated("a string")
 }
 
 // escape checks one escape and stops at its last character.
 func (p *parser) escape() *syntaxError {
 	p.i++
 	if p.i == len(p.s) {
-		return p.ends("a string")
+		return p.truncated("a string")
 	}
 	switch p.s[p.i] {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
@@ -392,7 +392,7 @@ func (p *parser) escape() *syntaxError {
 		for range 4 {
 			p.i++
 			if p.i == len(p.s) {
-				return p.ends("a string")
+				return p.truncated("a string")
 			}
 			if !isHex(p.s[p.i]) {
 				return p.unexpected("\\u is followed by four hexadecimal digits")

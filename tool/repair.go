@@ -34,9 +34,9 @@ func (w *walker) renamed(n *node, p *prop, l *lookup) int {
 		at = i
 	}
 	if at >= 0 {
-		w.enter(p.name)
+		w.pushKey(p.name)
 		w.mend("renamed from " + shortQuote(l.kids[at].key))
-		w.leave()
+		w.popKey()
 	}
 	return at
 }
@@ -58,7 +58,7 @@ func (w *walker) unquoted(n *node, v value) value {
 }
 
 func (w *walker) mend(change string) {
-	w.repairs = append(w.repairs, Repair{Path: dotted(w.place()), Change: change})
+	w.repairs = append(w.repairs, Repair{Path: dotted(w.currentPath()), Change: change})
 }
 
 // unwrapped takes off what stands around a text and is not part of it.
@@ -102,29 +102,29 @@ func (t Tool) mended(s string) ([]byte, []Repair, bool) {
 // maxDropped is how many dropped keys are named: nobody misspells more.
 const maxDropped = 20
 
-// drop notes that the i-th member of l has a key which no schema knows. Where
+// dropUnknownKey notes that the i-th member of l has a key which no schema knows. Where
 // that is not let pass, it is an issue.
-func (w *walker) drop(n *node, l *lookup, i int) {
+func (w *walker) dropUnknownKey(n *node, l *lookup, i int) {
 	key := l.kids[i].key
 	if w.strict {
-		w.enter(key)
+		w.pushKey(key)
 		w.fault(l.kids[i].val, func() finding {
-			f := custom("unknown-key", "unknown key"+meant(n, l, key))
+			f := custom("unknown-key", "unknown key"+nearestKey(n, l, key))
 			f.head = `"code":"unrecognized_keys"`
 			return f
 		})
-		w.leave()
+		w.popKey()
 		return
 	}
 	if len(w.dropped) < maxDropped {
-		change := "unknown key " + shortQuote(key) + " is left out" + meant(n, l, key)
-		w.dropped = append(w.dropped, Repair{Path: cut(dotted(w.place()), 2*shortLimit), Change: change, Dropped: true})
+		change := "unknown key " + shortQuote(key) + " is left out" + nearestKey(n, l, key)
+		w.dropped = append(w.dropped, Repair{Path: cutText(dotted(w.currentPath()), 2*shortLimit), Change: change, Dropped: true})
 	}
 }
 
-// meant asks whether an unknown key stands for one that n knows and that is
+// nearestKey asks whether an unknown key stands for one that n knows and that is
 // not there.
-func meant(n *node, l *lookup, key string) string {
+func nearestKey(n *node, l *lookup, key string) string {
 	best, score := "", 0
 	for i := range n.props {
 		name := n.props[i].name

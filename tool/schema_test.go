@@ -253,7 +253,7 @@ type nobody struct{}
 
 func (nobody) Ask(context.Context, *tool.Call, ...permission.Request) error { return nil }
 func (nobody) Allowed(*tool.Call, permission.Request) bool                  { return true }
-func (nobody) Sieve(*tool.Call, string) (func(...string) bool, string)      { return nil, "" }
+func (nobody) Filter(*tool.Call, string) (func(...string) bool, string)     { return nil, "" }
 func (nobody) Progress(*tool.Call, string, map[string]any)                  {}
 
 func TestRun(t *testing.T) {

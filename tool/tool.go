@@ -70,7 +70,7 @@ func New[In any](s Spec, run func(context.Context, *Call, In) (*Result, error)) 
 	}
 	schema, extras, err := derive(reflect.TypeFor[In]())
 	if err == nil {
-		err = d.named()
+		err = d.checkName()
 	}
 	if err != nil {
 		panic(fmt.Sprintf("tool %s: %v", s.Name, err))
@@ -104,7 +104,7 @@ func Dynamic(s Spec, run func(context.Context, *Call) (*Result, error)) (Tool, e
 
 // adopt takes over the schema of the spec, without changing it.
 func (d *definition) adopt(folding bool) error {
-	if err := d.named(); err != nil {
+	if err := d.checkName(); err != nil {
 		return err
 	}
 	schema := d.spec.Schema
@@ -146,8 +146,8 @@ func (d *definition) adopt(folding bool) error {
 	return nil
 }
 
-// named checks the name and fills in what the spec leaves to it.
-func (d *definition) named() error {
+// checkName checks the name and fills in what the spec leaves to it.
+func (d *definition) checkName() error {
 	name := d.spec.Name
 	if len(name) == 0 || len(name) > 128 {
 		return fmt.Errorf("the name %s has %d characters, and 1 to 128 are wanted", shortQuote(name), len(name))
@@ -166,7 +166,7 @@ func (d *definition) compile(c compiler) {
 	schema := d.spec.Schema
 	d.root = sync.OnceValue(func() *node {
 		c.nodes = map[*jsonschema.Schema]*node{}
-		return c.node(schema)
+		return c.compileNode(schema)
 	})
 	d.mark = sync.OnceValue(func() string {
 		shape, err := json.Marshal(schema)

@@ -95,12 +95,12 @@ func (v value) appendJSON(dst []byte) []byte {
 	return append(dst, "null"...)
 }
 
-// size returns about how long the canonical form is, so that it can be
+// canonicalSize returns about how long the canonical form is, so that it can be
 // written without growing.
-func (v value) size() int {
+func (v value) canonicalSize() int {
 	n := len(v.text) + 8
 	for i := range v.kids {
-		n += len(v.kids[i].key) + 4 + v.kids[i].val.size()
+		n += len(v.kids[i].key) + 4 + v.kids[i].val.canonicalSize()
 	}
 	return n
 }
@@ -139,7 +139,7 @@ func appendQuoted(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-func quoted(s string) string { return string(appendQuoted(nil, s)) }
+func quoteJSON(s string) string { return string(appendQuoted(nil, s)) }
 
 // shortLimit is how many characters of a value a hint shows.
 const shortLimit = 80
@@ -183,17 +183,17 @@ func (v value) appendShort(dst []byte) []byte {
 		}
 		return append(dst, '}')
 	case number, boolean:
-		return append(dst, cut(v.text, shortLimit)...)
+		return append(dst, cutText(v.text, shortLimit)...)
 	}
 	return v.appendJSON(dst)
 }
 
 // shortQuote quotes the start of s, with everything escaped that a terminal
 // could take for a command or that hides text.
-func shortQuote(s string) string { return strconv.Quote(cut(s, shortLimit)) }
+func shortQuote(s string) string { return strconv.Quote(cutText(s, shortLimit)) }
 
-// cut returns at most the first n bytes of s, without breaking a character.
-func cut(s string, n int) string {
+// cutText returns at most the first n bytes of s, without breaking a character.
+func cutText(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}

@@ -19,7 +19,7 @@ const (
 // the value as it should have been written: defaults filled in, coercions
 // made, keys in order and unknown ones dropped.
 type walker struct {
-	path   []step
+	path   []pathStep
 	issues []Issue
 	notes  []string // a line of help for each issue
 	advice []string // keys that were probably meant
@@ -36,17 +36,17 @@ type walker struct {
 	steps, depth int
 }
 
-// A step leads from a value to one it holds.
-type step struct {
+// A pathStep leads from a value to one it holds.
+type pathStep struct {
 	key string
 	i   int // in an array
 	arr bool
 }
 
-func (w *walker) enter(key string) { w.path = append(w.path, step{key: key}) }
-func (w *walker) leave()           { w.path = w.path[:len(w.path)-1] }
+func (w *walker) pushKey(key string) { w.path = append(w.path, pathStep{key: key}) }
+func (w *walker) popKey()            { w.path = w.path[:len(w.path)-1] }
 
-func (w *walker) place() []any {
+func (w *walker) currentPath() []any {
 	path := make([]any, 0, len(w.path))
 	for _, s := range w.path {
 		if s.arr {
@@ -79,10 +79,10 @@ func (w *walker) fault(v value, what func() finding) {
 		return
 	}
 	f := what()
-	i := f.at(w.place())
+	i := f.issueAt(w.currentPath())
 	w.issues = append(w.issues, i)
 	if !w.inner {
-		w.notes = append(w.notes, note(i, v))
+		w.notes = append(w.notes, hintLine(i, v))
 	}
 }
 
@@ -112,7 +112,7 @@ func (w *walker) walk(n *node, v value) value {
 		v = w.unquoted(n, v)
 	}
 	before := w.count
-	v = w.own(n, v)
+	v = w.walkOwn(n, v)
 	if w.count > before || n.all == nil && n.any == nil && n.one == nil {
 		return v
 	}
@@ -147,25 +147,25 @@ func (w *walker) among(n *node, v value) bool {
 	return w.steps <= maxSteps && slices.ContainsFunc(n.enum, func(e value) bool { return equal(e, v) })
 }
 
-// own holds v against what n itself says.
-func (w *walker) own(n *node, v value) value {
+// walkOwn holds v against what n itself says.
+func (w *walker) walkOwn(n *node, v value) value {
 	if n.enum != nil && !w.among(n, v) {
 		w.fault(v, func() finding { return notAnOption(n.enum, v.kind) })
 		return v
 	}
 	if !n.takes(v.kind) {
-		w.fault(v, func() finding { return wrongType(n.wanted(), v.kind) })
+		w.fault(v, func() finding { return wrongType(n.expected(), v.kind) })
 		return v
 	}
 	switch v.kind {
 	case number:
-		return w.number(n, v)
+		return w.walkNumber(n, v)
 	case text:
 		w.text(n, v)
 	case array:
-		return w.array(n, v)
+		return w.walkArray(n, v)
 	case object:
-		return w.object(n, v)
+		return w.walkObject(n, v)
 	}
 	return v
 }
@@ -177,7 +177,7 @@ func coerced(v value) (value, bool) {
 	return got, err == nil && got.kind == number
 }
 
-func (w *walker) number(n *node, v value) value {
+func (w *walker) walkNumber(n *node, v value) value {
 	if n.integer && (v.text == "-0" || strings.TrimLeft(v.text, "-0123456789") != "") {
 		d := parseDecimal(v.text)
 		if !d.integral() {
@@ -219,7 +219,7 @@ func (w *walker) text(n *node, v value) {
 	}
 }
 
-func (w *walker) array(n *node, v value) value {
+func (w *walker) walkArray(n *node, v value) value {
 	before := w.count
 	if n.items != nil || n.prefix != nil {
 		kids := make([]member, len(v.kids))
@@ -230,9 +230,9 @@ func (w *walker) array(n *node, v value) value {
 			}
 			kids[i] = v.kids[i]
 			if item != nil {
-				w.path = append(w.path, step{i: i, arr: true})
+				w.path = append(w.path, pathStep{i: i, arr: true})
 				kids[i].val = w.walk(item, v.kids[i].val)
-				w.leave()
+				w.popKey()
 			}
 		}
 		v.kids = kids
@@ -272,7 +272,7 @@ func (l *lookup) find(key string) int {
 	return -1
 }
 
-func (w *walker) object(n *node, v value) value {
+func (w *walker) walkObject(n *node, v value) value {
 	var few [16]bool
 	l := lookup{kids: v.kids, used: few[:]}
 	if len(v.kids) > len(few) {
@@ -285,11 +285,11 @@ func (w *walker) object(n *node, v value) value {
 		got := w.member(n, p, &l)
 		switch {
 		case got.kind != absent:
-			w.enter(p.name)
+			w.pushKey(p.name)
 			got = w.walk(p.node, got)
-			w.leave()
+			w.popKey()
 		default:
-			got = w.fill(p)
+			got = w.defaultValue(p)
 		}
 		if got.kind != absent {
 			out = append(out, member{p.name, got})
@@ -320,22 +320,22 @@ func (w *walker) member(n *node, p *prop, l *lookup) value {
 		return value{}
 	}
 	l.used[at] = true
-	if got := l.kids[at].val; !p.node.coerce || !blank(got) {
+	if got := l.kids[at].val; !p.node.coerce || !isBlank(got) {
 		return got
 	}
 	return value{}
 }
 
-func blank(v value) bool {
+func isBlank(v value) bool {
 	return v.kind == null || v.kind == text && strings.TrimSpace(v.text) == ""
 }
 
-// fill returns the default of p, if it has one and it fits.
-func (w *walker) fill(p *prop) value {
+// defaultValue returns the default of p, if it has one and it fits.
+func (w *walker) defaultValue(p *prop) value {
 	if p.filled == nil {
 		return value{}
 	}
-	got, ok := w.try(p.node, *p.filled, walker{})
+	got, ok := w.tryWalk(p.node, *p.filled, walker{})
 	if !ok {
 		return value{}
 	}
@@ -343,14 +343,14 @@ func (w *walker) fill(p *prop) value {
 }
 
 func (w *walker) absent(p *prop) {
-	w.enter(p.name)
+	w.pushKey(p.name)
 	w.fault(value{}, func() finding {
 		if p.node.enum != nil {
 			return notAnOption(p.node.enum, absent)
 		}
-		return wrongType(p.node.wanted(), absent)
+		return wrongType(p.node.expected(), absent)
 	})
-	w.leave()
+	w.popKey()
 }
 
 // others adds the members that have no schema of their own to out.
@@ -361,7 +361,7 @@ func (w *walker) others(n *node, l *lookup, out []member) []member {
 		}
 		kid := l.kids[i]
 		known := false
-		w.enter(kid.key)
+		w.pushKey(kid.key)
 		for _, m := range n.match {
 			if m.re.MatchString(kid.key) {
 				known = true
@@ -371,17 +371,17 @@ func (w *walker) others(n *node, l *lookup, out []member) []member {
 		switch {
 		case known:
 		case n.closed:
-			w.leave()
-			w.drop(n, l, i)
+			w.popKey()
+			w.dropUnknownKey(n, l, i)
 			continue
 		case n.folded != nil && n.folded[fold(kid.key)]:
-			w.leave()
-			w.drop(n, l, i)
+			w.popKey()
+			w.dropUnknownKey(n, l, i)
 			continue
 		case n.rest != nil:
 			kid.val = w.walk(n.rest, kid.val)
 		}
-		w.leave()
+		w.popKey()
 		out = append(out, kid)
 	}
 	return out
@@ -405,9 +405,9 @@ func ordered(n *node, kids []member) []member {
 	return out
 }
 
-// try walks v in the given mode and reports whether it fits. Nothing is noted
+// tryWalk walks v in the given mode and reports whether it fits. Nothing is noted
 // but what was changed in a value that does.
-func (w *walker) try(n *node, v value, mode walker) (value, bool) {
+func (w *walker) tryWalk(n *node, v value, mode walker) (value, bool) {
 	count, probe, strict, repair := w.count, w.probe, w.strict, w.repair
 	repairs, dropped := len(w.repairs), len(w.dropped)
 	w.probe, w.strict, w.repair = true, mode.strict, mode.repair
@@ -434,7 +434,7 @@ func (w *walker) union(branches []*node, v value, single bool) value {
 		var first value
 		fits := 0
 		for _, b := range branches {
-			got, ok := w.try(b, v, mode)
+			got, ok := w.tryWalk(b, v, mode)
 			if !ok {
 				continue
 			}

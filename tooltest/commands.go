@@ -231,7 +231,7 @@ func (c command) wasAsked() {
 	got := c.takeAsked()
 	var names, said []string // of one question too
 	for _, req := range got {
-		for _, part := range append(slices.Clone(req.Parts), permission.Part{Permission: req.Permission, Patterns: req.Patterns}) {
+		for _, part := range append(slices.Clone(req.Parts), permission.RelatedRequest{Permission: req.Permission, Patterns: req.Patterns}) {
 			names, said = append(names, part.Permission), append(said, strings.Join(append([]string{part.Permission}, part.Patterns...), " "))
 		}
 	}

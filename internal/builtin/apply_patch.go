@@ -39,7 +39,7 @@ func applyPatch(e editor) tool.Tool {
 		if len(p.Hunks) > maxHunks {
 			return nil, verificationFailed("too-large", "the patch has %d files, and %d are the most. Send it in parts.", len(p.Hunks), maxHunks)
 		}
-		return asking(ctx, c, func(asks *permission.Gathering) (*tool.Result, error) {
+		return asking(ctx, c, func(asks *permission.Batch) (*tool.Result, error) {
 			s := patchPlan{editor: e, asks: asks, c: c, now: map[string]*fileState{}}
 			paths, err := s.resolve(ctx, p)
 			if err != nil {
@@ -85,7 +85,7 @@ type patchPlan struct {
 	editor
 	c     *tool.Call
 	hunks []hunkTarget
-	asks  *permission.Gathering
+	asks  *permission.Batch
 	now   map[string]*fileState // by real name
 	order []*fileState
 	files []patched
@@ -320,7 +320,7 @@ func (s *patchPlan) apply(ctx context.Context, claim *files.Claim) (*tool.Result
 	metadata := map[string]any{"filepath": strings.Join(names, ", "), "diff": diffs, "files": files}
 	shown := !s.editor.files.MayEdit(s.c, asked...)             // to a person, who then lets it pass
 	_ = s.editor.files.AskEdit(ctx, s.asks, metadata, asked...) // it only notes
-	if err := s.asks.Settle(ctx); err != nil {
+	if err := s.asks.Submit(ctx); err != nil {
 		return nil, err
 	}
 	changes, drafts := s.changes()

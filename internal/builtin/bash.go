@@ -58,7 +58,7 @@ func bash(s commands) tool.Tool {
 		if err := in.check(); err != nil {
 			return nil, err
 		}
-		return asking(ctx, c, func(asks *permission.Gathering) (*tool.Result, error) {
+		return asking(ctx, c, func(asks *permission.Batch) (*tool.Result, error) {
 			dir, err := in.resolveWorkdir(ctx, c.Dir, s.files, asks)
 			if err != nil {
 				return nil, err
@@ -69,7 +69,7 @@ func bash(s commands) tool.Tool {
 				return nil, err
 			}
 			_ = asks.Ask(ctx, reqs...) // it only notes
-			if err := asks.Settle(ctx); err != nil {
+			if err := asks.Submit(ctx); err != nil {
 				return nil, err
 			}
 			return bashCall{s, c, in, line}.run(ctx, dir)
@@ -116,7 +116,7 @@ func (in bashInput) displayTitle() string {
 }
 
 // resolveWorkdir is where a command runs. The folder is asked about as a file is.
-func (in bashInput) resolveWorkdir(ctx context.Context, from string, files *files.Workspace, asks *permission.Gathering) (string, error) {
+func (in bashInput) resolveWorkdir(ctx context.Context, from string, files *files.Workspace, asks *permission.Batch) (string, error) {
 	if in.Workdir == "" {
 		return from, nil
 	}

@@ -100,8 +100,8 @@ func askAll(ctx context.Context, c *tool.Call, name string) error {
 
 // asking does the work of a tool that gathers what it has to ask. Where it fails
 // before it has asked, only who may know about it is told why.
-func asking(ctx context.Context, c *tool.Call, work func(asks *permission.Gathering) (*tool.Result, error)) (*tool.Result, error) {
-	asks := permission.Gather(c)
+func asking(ctx context.Context, c *tool.Call, work func(asks *permission.Batch) (*tool.Result, error)) (*tool.Result, error) {
+	asks := permission.NewBatch(c)
 	res, err := work(asks)
 	if err != nil {
 		return nil, asks.Fail(ctx, err)

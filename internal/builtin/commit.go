@@ -47,7 +47,7 @@ type editor struct {
 
 // claimFile resolves a name and claims the file. What has to be asked is noted: it
 // is asked with the change to see.
-func (e editor) claimFile(ctx context.Context, c *tool.Call, asks *permission.Gathering, name string) (*files.Held, *files.Claim, error) {
+func (e editor) claimFile(ctx context.Context, c *tool.Call, asks *permission.Batch, name string) (*files.Held, *files.Claim, error) {
 	path, err := e.files.Resolve(ctx, asks, c.Dir, name)
 	if err != nil {
 		return nil, nil, badName(err)
@@ -69,9 +69,9 @@ func (e editor) claimFile(ctx context.Context, c *tool.Call, asks *permission.Ga
 
 // denied is the error of a rule that denies a change of files, or what was
 // noted so far: nothing is looked at then.
-func (e editor) denied(c *tool.Call, asks *permission.Gathering, paths ...files.Path) error {
+func (e editor) denied(c *tool.Call, asks *permission.Batch, paths ...files.Path) error {
 	reqs := asks.Open()
-	if passes, _ := c.Sieve("edit"); passes != nil {
+	if passes, _ := c.Filter("edit"); passes != nil {
 		reqs = append(reqs[:len(reqs):len(reqs)], e.files.EditRequest(paths...))
 	}
 	if len(reqs) == 0 {
@@ -195,7 +195,7 @@ func revised(change files.Change, before, after string) pendingChange {
 
 // apply asks about a change of one file, makes it, and returns the change with
 // what came of it: a formatter may have changed more.
-func (e editor) apply(ctx context.Context, c *tool.Call, asks *permission.Gathering, claim *files.Claim, d pendingChange) (pendingChange, []string, error) {
+func (e editor) apply(ctx context.Context, c *tool.Call, asks *permission.Batch, claim *files.Claim, d pendingChange) (pendingChange, []string, error) {
 	path := d.change.Path
 	_, seen := e.files.Seen(c.Session, path)
 	d.visible = seen || e.files.MayRead(c, path)
@@ -205,7 +205,7 @@ func (e editor) apply(ctx context.Context, c *tool.Call, asks *permission.Gather
 		metadata["diff"], metadata["additions"], metadata["deletions"] = withheldDiff, added, removed
 	}
 	_ = e.files.AskEdit(ctx, asks, metadata, path) // it only notes
-	if err := asks.Settle(ctx); err != nil {
+	if err := asks.Submit(ctx); err != nil {
 		return d, nil, err
 	}
 	before := e.diagnosticsBaseline(ctx, d.change)

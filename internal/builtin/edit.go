@@ -33,7 +33,7 @@ func edit(e editor) tool.Tool {
 		if err := in.check(); err != nil {
 			return nil, err
 		}
-		return asking(ctx, c, func(asks *permission.Gathering) (*tool.Result, error) {
+		return asking(ctx, c, func(asks *permission.Batch) (*tool.Result, error) {
 			held, claim, err := e.claimFile(ctx, c, asks, in.FilePath)
 			if err != nil {
 				return nil, editing(held, err)

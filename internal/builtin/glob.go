@@ -26,13 +26,13 @@ func glob(s Searching) tool.Tool {
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in globInput) (*tool.Result, error) {
 		req := searchRequest("glob", in.Pattern)
 		setIfGiven(req.Metadata, "path", in.Path)
-		asks := permission.Gather(c)
+		asks := permission.NewBatch(c)
 		_ = asks.Ask(ctx, req) // it only notes
 		p, err := s.Files.ResolveFolder(ctx, asks, c.Dir, orHere(in.Path))
 		if err != nil {
 			return nil, badName(err)
 		}
-		if err := asks.Settle(ctx); err != nil {
+		if err := asks.Submit(ctx); err != nil {
 			return nil, err
 		}
 		switch {

@@ -40,7 +40,7 @@ func grep(s Searching) tool.Tool {
 		req := searchRequest("grep", in.Pattern)
 		setIfGiven(req.Metadata, "path", in.Path)
 		setIfGiven(req.Metadata, "include", in.Include)
-		asks := permission.Gather(c)
+		asks := permission.NewBatch(c)
 		_ = asks.Ask(ctx, req) // it only notes
 		p, err := s.Files.ResolveEither(ctx, asks, c.Dir, orHere(in.Path))
 		if err != nil {
@@ -50,7 +50,7 @@ func grep(s Searching) tool.Tool {
 		if err != nil {
 			return nil, err
 		}
-		if err := asks.Settle(ctx); err != nil {
+		if err := asks.Submit(ctx); err != nil {
 			return nil, err
 		}
 		if !s.Files.Exists(p) {
@@ -88,7 +88,7 @@ func compilePattern(pattern string) (*regex.Regexp, error) {
 // and reports whether that is anything. A file that a rule singles out is asked
 // about like a read of it. What a rule asks about alike is not asked where a
 // person is asked about the search: who allows that has allowed it too.
-func (s Searching) askFiles(ctx context.Context, c *tool.Call, asks *permission.Gathering, p files.Path, unasked bool) (bool, error) {
+func (s Searching) askFiles(ctx context.Context, c *tool.Call, asks *permission.Batch, p files.Path, unasked bool) (bool, error) {
 	shut, named := unasked && !s.Files.MayRead(c, p), s.Files.Named(c, p)
 	switch {
 	case !s.Files.Exists(p):

@@ -48,14 +48,14 @@ func list(files *files.Workspace) tool.Tool {
 		if name == "" {
 			name = "."
 		}
-		asks := permission.Gather(c)
+		asks := permission.NewBatch(c)
 		dir, err := files.ResolveFolder(ctx, asks, c.Dir, name)
 		if err != nil {
 			return nil, badName(err)
 		}
 		ask := permission.Request{Permission: "list", Metadata: map[string]any{"path": dir.String()}}
 		_ = files.AskFor(ctx, asks, ask, dir) // it only notes
-		if err := asks.Settle(ctx); err != nil {
+		if err := asks.Submit(ctx); err != nil {
 			return nil, err
 		}
 		if !files.IsFolder(dir) {

@@ -165,7 +165,7 @@ func (q *lspCall) callTitle() string {
 // askPermission asks about the file, which a server reads and tells about, and about
 // the operation.
 func (q *lspCall) askPermission(ctx context.Context) (err error) {
-	asks := permission.Gather(q.c)
+	asks := permission.NewBatch(q.c)
 	if q.in.FilePath == "" {
 		q.path, err = q.editor.files.ResolveFolder(ctx, asks, q.c.Dir, ".")
 	} else if q.path, err = q.editor.files.Resolve(ctx, asks, q.c.Dir, q.in.FilePath); err == nil {
@@ -177,7 +177,7 @@ func (q *lspCall) askPermission(ctx context.Context) (err error) {
 	req := permission.Request{Permission: "lsp", Patterns: []string{"*"}, Always: []string{"*"}, Metadata: q.requestMetadata()}
 	q.unasked = q.c.Allowed(req)
 	_ = asks.Ask(ctx, req) // it only notes
-	return asks.Settle(ctx)
+	return asks.Submit(ctx)
 }
 
 // requestMetadata is what a person is shown who is asked.

@@ -56,7 +56,7 @@ func (q *lspCall) adopt(ctx context.Context, view *lspclient.View, edit json.Raw
 	if len(steps) > maxHunks {
 		return nil, tool.Fail("too-large", "%s proposes to change %d files, and %d are the most. Make the change by other means.", view.Server(), len(steps), maxHunks)
 	}
-	return asking(ctx, q.c, func(asks *permission.Gathering) (*tool.Result, error) {
+	return asking(ctx, q.c, func(asks *permission.Batch) (*tool.Result, error) {
 		r := refactoring{patchPlan: patchPlan{editor: q.editor, asks: asks, c: q.c, now: map[string]*fileState{}}, view: view, begun: begun, at: map[string]int{}}
 		paths, err := r.resolve(ctx, steps)
 		if err != nil {

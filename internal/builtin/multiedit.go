@@ -34,7 +34,7 @@ func multiedit(e editor) tool.Tool {
 				return nil, numbered(err, i, len(edits))
 			}
 		}
-		return asking(ctx, c, func(asks *permission.Gathering) (*tool.Result, error) {
+		return asking(ctx, c, func(asks *permission.Batch) (*tool.Result, error) {
 			held, claim, err := e.claimFile(ctx, c, asks, in.FilePath)
 			if err != nil {
 				return nil, editing(held, err)

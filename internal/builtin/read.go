@@ -77,14 +77,14 @@ func read(files *files.Workspace, languages *lspclient.Set) tool.Tool {
 	r := readTool{files: files, languages: languages, instructions: &instructions{files: files}}
 	spec := tool.Spec{Name: "read", Description: readDoc, ReadOnly: true}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in readInput) (*tool.Result, error) {
-		asks := permission.Gather(c)
+		asks := permission.NewBatch(c)
 		path, err := files.ResolveEither(ctx, asks, c.Dir, in.FilePath)
 		if err != nil {
 			return nil, badName(err)
 		}
 		if files.IsFolder(path) {
 			_ = files.AskRead(ctx, asks, path) // it only notes
-			if err := asks.Settle(ctx); err != nil {
+			if err := asks.Submit(ctx); err != nil {
 				return nil, err
 			}
 			return r.listFolder(c, path, in)

@@ -24,7 +24,7 @@ type writeInput struct {
 func write(e editor) tool.Tool {
 	spec := tool.Spec{Name: "write", Description: writeDoc, Permission: "edit", Destructive: true, Idempotent: true, Offer: unlessPatches(writeDoc)}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in writeInput) (*tool.Result, error) {
-		return asking(ctx, c, func(asks *permission.Gathering) (*tool.Result, error) {
+		return asking(ctx, c, func(asks *permission.Batch) (*tool.Result, error) {
 			held, claim, err := e.claimFile(ctx, c, asks, in.FilePath)
 			if err != nil {
 				return nil, err

@@ -23,7 +23,7 @@ func (c court) Ask(ctx context.Context, reqs ...permission.Request) error {
 	return c.engine.AskAll(ctx, reqs, c.policy)
 }
 
-func (c court) Sieve(name string) (func(names ...string) bool, string) { return c.policy.Sieve(name) }
+func (c court) Filter(name string) (func(names ...string) bool, string) { return c.policy.Filter(name) }
 
 // What explain says of a line is what becomes of it, whatever the rules.
 func TestExplainAgreesWithTheCall(t *testing.T) {

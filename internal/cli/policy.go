@@ -127,7 +127,7 @@ func decide(v row, policy permission.Policy) (permission.Decision, error) {
 	if err != nil {
 		return permission.Decision{}, err
 	}
-	opt := permission.EngineOptions{Keeper: keeper}
+	opt := permission.EngineOptions{Approvals: keeper}
 	req := permission.Request{Permission: v.Permission, Patterns: []string{*v.Pattern}, Session: "asking"}
 	if c := v.Context; c != nil {
 		opt.Project, req.Fingerprint = c.AskedInProject, c.HashNow

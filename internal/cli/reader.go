@@ -125,8 +125,8 @@ func (r *recorder) Ask(_ context.Context, reqs ...permission.Request) error {
 }
 
 // Sieve says which files the rules single out, as a call does.
-func (r *recorder) Sieve(name string) (passes func(names ...string) bool, key string) {
-	return r.Policy.Sieve(name)
+func (r *recorder) Filter(name string) (passes func(names ...string) bool, key string) {
+	return r.Policy.Filter(name)
 }
 
 // maxUnits is how many decisions are told of one line.

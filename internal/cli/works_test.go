@@ -43,7 +43,7 @@ type open struct{ titles []string }
 
 func (*open) Ask(context.Context, *tool.Call, ...permission.Request) error { return nil }
 func (*open) Allowed(*tool.Call, permission.Request) bool                  { return true }
-func (*open) Sieve(*tool.Call, string) (func(...string) bool, string)      { return nil, "" }
+func (*open) Filter(*tool.Call, string) (func(...string) bool, string)     { return nil, "" }
 func (o *open) Progress(_ *tool.Call, title string, _ map[string]any) {
 	o.titles = append(o.titles, title)
 }

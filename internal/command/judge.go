@@ -116,7 +116,7 @@ func (l *Judged) Requests(ctx context.Context, by Filterer) ([]permission.Reques
 // A Filterer knows which files the rules single out, so that of a whole folder
 // only these have to be asked about; [files.Filterer] has it.
 type Filterer interface {
-	Sieve(permission string) (passes func(names ...string) bool, key string)
+	Filter(permission string) (passes func(names ...string) bool, key string)
 }
 
 // Ask asks everything at once. An error of a is returned as it is. Where a is a

@@ -40,7 +40,7 @@ func (f *finder) deep(ctx context.Context, a Access, p files.Path) ([]permission
 		if a.Kind == Write {
 			name = "edit"
 		}
-		if w.passes, _ = f.by.Sieve(name); w.passes == nil {
+		if w.passes, _ = f.by.Filter(name); w.passes == nil {
 			if a.Kind != Write {
 				return nil, nil // nothing is singled out
 			}

@@ -171,8 +171,8 @@ func (c *court) mayDeny(req permission.Request, pattern string) bool {
 // A knowing court tells which files its rules single out.
 type knowing struct{ court }
 
-func (k *knowing) Sieve(name string) (func(names ...string) bool, string) {
-	return k.policy.Sieve(name)
+func (k *knowing) Filter(name string) (func(names ...string) bool, string) {
+	return k.policy.Filter(name)
 }
 
 func rulesOf(triples [][3]string) permission.Ruleset {

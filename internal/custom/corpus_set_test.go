@@ -183,8 +183,8 @@ func (r *corpusRuntime) Allowed(c *tool.Call, req permission.Request) bool {
 	return err == nil && !slices.ContainsFunc(decisions, func(d permission.Decision) bool { return d.Action != permission.Allow })
 }
 
-func (r *corpusRuntime) Sieve(_ *tool.Call, name string) (passes func(names ...string) bool, key string) {
-	return r.policy.Sieve(name)
+func (r *corpusRuntime) Filter(_ *tool.Call, name string) (passes func(names ...string) bool, key string) {
+	return r.policy.Filter(name)
 }
 
 func (r *corpusRuntime) Progress(_ *tool.Call, title string, metadata map[string]any) {

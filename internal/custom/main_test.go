@@ -243,7 +243,7 @@ func (b *bench) Allowed(c *tool.Call, req permission.Request) bool {
 	return b.Ask(context.Background(), c, req) == nil
 }
 
-func (b *bench) Sieve(*tool.Call, string) (func(...string) bool, string) { return nil, "" }
+func (b *bench) Filter(*tool.Call, string) (func(...string) bool, string) { return nil, "" }
 
 func (b *bench) Progress(_ *tool.Call, title string, _ map[string]any) {
 	if b.told != nil {

@@ -135,7 +135,7 @@ func (h *host) Ask(_ context.Context, _ *tool.Call, reqs ...permission.Request) 
 
 func (h *host) Allowed(*tool.Call, permission.Request) bool { return h.refuses == nil }
 
-func (h *host) Sieve(*tool.Call, string) (func(...string) bool, string) { return nil, "" }
+func (h *host) Filter(*tool.Call, string) (func(...string) bool, string) { return nil, "" }
 
 func (h *host) Progress(_ *tool.Call, title string, metadata map[string]any) {
 	h.mu.Lock()

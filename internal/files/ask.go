@@ -99,7 +99,7 @@ func (f *Workspace) MayRead(a Decider, p Path) bool { return f.underEveryName(p,
 // under one of its names, or asks about that name. An ask about everything
 // singles nothing out.
 func (f *Workspace) Withheld(a Filterer, p Path) bool {
-	passes, _ := a.Sieve("read")
+	passes, _ := a.Filter("read")
 	return passes != nil && !f.underEveryName(p, func(req permission.Request) bool {
 		name := req.Patterns[0]
 		return a.Allowed(req) || passes(append([]string{name}, req.Forms[name]...)...)

@@ -39,11 +39,11 @@ func (f *Workspace) Open(p Path) (*os.File, fs.FileInfo, error) {
 // names in the project is asked about under these too: what is denied under
 // one name is not read under another.
 func (f *Workspace) OpenRead(ctx context.Context, a Asker, p Path) (*os.File, fs.FileInfo, error) {
-	asks := permission.Gather(a)
+	asks := permission.NewBatch(a)
 	if err := f.AskContents(ctx, asks, p); err != nil {
 		return nil, nil, err
 	}
-	if err := asks.Settle(ctx); err != nil {
+	if err := asks.Submit(ctx); err != nil {
 		return nil, nil, err
 	}
 	file, info, err := f.Open(p)
@@ -52,7 +52,7 @@ func (f *Workspace) OpenRead(ctx context.Context, a Asker, p Path) (*os.File, fs
 	}
 	err = f.askOtherNames(ctx, asks, p, info) // it may be another file by now
 	if err == nil {
-		err = asks.Settle(ctx)
+		err = asks.Submit(ctx)
 	}
 	if err != nil {
 		file.Close()
@@ -64,7 +64,7 @@ func (f *Workspace) OpenRead(ctx context.Context, a Asker, p Path) (*os.File, fs
 // AskContents asks whether what p holds may be read, under every name that it
 // has in the project.
 func (f *Workspace) AskContents(ctx context.Context, a Asker, p Path) error {
-	asks := permission.Gather(a)
+	asks := permission.NewBatch(a)
 	_ = f.AskRead(ctx, asks, p) // it only notes
 	if info := f.inquiry.entry(p.real).info; info != nil {
 		if err := f.askOtherNames(ctx, asks, p, info); err != nil {
@@ -74,7 +74,7 @@ func (f *Workspace) AskContents(ctx context.Context, a Asker, p Path) error {
 	if a == permission.Asker(asks) {
 		return nil // who gathers goes on
 	}
-	return asks.Settle(ctx)
+	return asks.Submit(ctx)
 }
 
 func (f *Workspace) askOtherNames(ctx context.Context, a Asker, p Path, info fs.FileInfo) error {

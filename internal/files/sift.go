@@ -12,7 +12,7 @@ import (
 // A Filterer says which of very many files may be read.
 type Filterer interface {
 	Decider
-	Sieve(permission string) (passes func(names ...string) bool, key string)
+	Filter(permission string) (passes func(names ...string) bool, key string)
 }
 
 // A SearchFilter says which files below a folder may not be searched, by their names
@@ -37,7 +37,7 @@ type SearchFilter struct {
 // shows what is in many files, and no answer to a question about all of them
 // would be an answer about one.
 func (f *Workspace) Sift(ctx context.Context, by Filterer, p Path) *SearchFilter {
-	sieve, key := by.Sieve("read")
+	sieve, key := by.Filter("read")
 	if sieve == nil {
 		return nil
 	}
@@ -52,7 +52,7 @@ func (f *Workspace) Sift(ctx context.Context, by Filterer, p Path) *SearchFilter
 // Named reports whether the rules for reading deny p or ask about it in
 // particular, under the name that was asked for or under the real one.
 func (f *Workspace) Named(by Filterer, p Path) bool {
-	passes, _ := by.Sieve("read")
+	passes, _ := by.Filter("read")
 	if passes == nil {
 		return false
 	}

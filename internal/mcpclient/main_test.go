@@ -139,7 +139,7 @@ func (b *bench) Allowed(c *tool.Call, _ permission.Request) bool {
 	return b.allowed && (b.session == "" || b.session == c.Session)
 }
 
-func (b *bench) Sieve(*tool.Call, string) (func(...string) bool, string) { return nil, "" }
+func (b *bench) Filter(*tool.Call, string) (func(...string) bool, string) { return nil, "" }
 
 func (b *bench) Progress(_ *tool.Call, title string, m map[string]any) {
 	b.mu.Lock()

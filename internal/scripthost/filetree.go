@@ -66,9 +66,9 @@ func (w *Host) newTree(by *work, at spot, to *spot) *tree {
 		files: w.opt.Files, at: at, to: to, names: w.opt.Files.Names(home), protected: map[string]bool{},
 		from: filepath.Join(at.dir, at.base),
 	}
-	t.mayEdit, _ = by.Sieve("edit")
+	t.mayEdit, _ = by.Filter("edit")
 	if to != nil {
-		t.mayRead, _ = by.Sieve("read")
+		t.mayRead, _ = by.Filter("read")
 		t.under = filepath.Join(to.dir, to.base)
 	}
 	for _, name := range w.opt.Files.Protected(home) {

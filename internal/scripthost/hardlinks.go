@@ -62,7 +62,7 @@ func (w *Host) openLinked(ctx context.Context, by *work, at spot) (*os.File, err
 
 // files are those that are kept back, nil where that is not known.
 func (s *shut) files(ctx context.Context, w *Host, by *work) map[inode]bool {
-	passes, key := by.Sieve("read")
+	passes, key := by.Filter("read")
 	if passes == nil {
 		return map[inode]bool{}
 	}

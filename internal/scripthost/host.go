@@ -231,9 +231,9 @@ func (b *work) by() files.By {
 // Allowed decides without asking.
 func (b *work) Allowed(req permission.Request) bool { return b.call.Allowed(req) }
 
-// Sieve is what the rules say about a permission.
-func (b *work) Sieve(name string) (passes func(names ...string) bool, key string) {
-	return b.call.Sieve(name)
+// Filter is what the rules say about a permission.
+func (b *work) Filter(name string) (passes func(names ...string) bool, key string) {
+	return b.call.Filter(name)
 }
 
 // refused words a refusal for scripts: an error with the code EACCES and the

@@ -131,9 +131,9 @@ func (r *room) Allowed(c *tool.Call, req permission.Request) bool {
 	return err == nil && !slices.ContainsFunc(decisions, func(d permission.Decision) bool { return d.Action != permission.Allow })
 }
 
-// Sieve is what the rules say.
-func (r *room) Sieve(_ *tool.Call, name string) (passes func(names ...string) bool, key string) {
-	return r.policy.Sieve(name)
+// Filter is what the rules say.
+func (r *room) Filter(_ *tool.Call, name string) (passes func(names ...string) bool, key string) {
+	return r.policy.Filter(name)
 }
 
 // Progress goes nowhere.

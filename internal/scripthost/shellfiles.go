@@ -45,7 +45,7 @@ func (a asked) Ask(ctx context.Context, _ *tool.Call, reqs ...permission.Request
 	var open []permission.Request
 	for _, req := range reqs {
 		if req.Permission == "edit" && req.Metadata["action"] == "mkdir" {
-			passes, _ := a.by.Sieve("edit")
+			passes, _ := a.by.Filter("edit")
 			req.Patterns = slices.DeleteFunc(slices.Clone(req.Patterns), func(pattern string) bool {
 				names := append([]string{pattern}, req.Forms[pattern]...)
 				return len(req.Guards[pattern]) == 0 && (passes == nil || passes(names...)) && a.by.grantedBelow(pattern)
@@ -76,9 +76,9 @@ func (a asked) Allowed(_ *tool.Call, req permission.Request) bool {
 	return a.Host.Allowed(a.by.call, req)
 }
 
-// Sieve is that of the call itself.
-func (a asked) Sieve(_ *tool.Call, name string) (passes func(names ...string) bool, key string) {
-	return a.Host.Sieve(a.by.call, name)
+// Filter is that of the call itself.
+func (a asked) Filter(_ *tool.Call, name string) (passes func(names ...string) bool, key string) {
+	return a.Host.Filter(a.by.call, name)
 }
 
 // Find finds what a name means, or a link itself.

@@ -9,7 +9,7 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-var _ permission.Keeper = (*Store)(nil)
+var _ permission.ApprovalStore = (*Store)(nil)
 
 // KeepApproval keeps a, in place of an approval of the same id. Approvals are
 // few and matter, so they survive a power loss whatever [Options].Sync says.

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// A sieve holds what a policy says about one permission, list by list.
-type sieve [][]mesh
+// A filter holds what a policy says about one permission, list by list.
+type filter [][]preparedRule
 
-// A mesh is a rule of a sieve.
-type mesh struct {
+// A preparedRule is a rule of a filter, made ready to match.
+type preparedRule struct {
 	rule   Rule
 	text   string // what a name has to end with, where the pattern is a star and a plain text
 	within bool   // there is a star after the text too: a name has to hold it
@@ -17,22 +17,22 @@ type mesh struct {
 	all    bool   // it is the star alone
 }
 
-// Sieve returns what p says about a permission, made ready for very many
+// Filter returns what p says about a permission, made ready for very many
 // questions, such as which files of a tree may be searched. The thing of some
 // names passes if it is neither denied nor asked about by a rule that says more
 // than "everything": whoever has to be asked about everything is asked once,
 // about the search. An ask about everything does not lift a narrower ask or deny
 // that stands before it. Approvals do not count. passes is nil where all does. Of
 // equal keys the answers are equal.
-func (p Policy) Sieve(permission string) (passes func(names ...string) bool, key string) {
-	var s sieve
+func (p Policy) Filter(permission string) (passes func(names ...string) bool, key string) {
+	var s filter
 	narrow := false
 	var keys strings.Builder
 	for _, rules := range append([]Ruleset{p.Rules}, p.Ceilings...) {
 		about := rules.About(permission)
-		var list []mesh
+		var list []preparedRule
 		for _, r := range about {
-			m := meshOf(r)
+			m := prepareRule(r)
 			narrow = narrow || r.Action == Deny || r.Action == Ask && !m.all
 			list = append(list, m)
 			for _, part := range []string{r.Pattern, string(r.Action)} {
@@ -48,7 +48,7 @@ func (p Policy) Sieve(permission string) (passes func(names ...string) bool, key
 	return s.passes, keys.String()
 }
 
-func (s sieve) passes(names ...string) bool {
+func (s filter) passes(names ...string) bool {
 	odd := false // a backslash is a slash, which only Match knows
 	for _, name := range names {
 		odd = odd || strings.IndexByte(name, '\\') >= 0
@@ -65,10 +65,10 @@ func (s sieve) passes(names ...string) bool {
 	return true
 }
 
-func meshOf(r Rule) mesh {
+func prepareRule(r Rule) preparedRule {
 	text, star := strings.CutPrefix(r.Pattern, "*")
 	text, within := strings.CutSuffix(text, "*")
-	return mesh{
+	return preparedRule{
 		rule: r, text: text, within: within, all: r.Pattern == "*",
 		full: !star || strings.ContainsAny(text, `*?\`) || strings.HasSuffix(r.Pattern, " *") || runtime.GOOS == "windows",
 	}
@@ -76,7 +76,7 @@ func meshOf(r Rule) mesh {
 
 // last is the last rule that speaks about one of the names, and the last that
 // does not speak about everything; nil for none.
-func last(list []mesh, names []string, odd bool) (any, narrow *mesh) {
+func last(list []preparedRule, names []string, odd bool) (any, narrow *preparedRule) {
 	for i := len(list) - 1; i >= 0; i-- {
 		m := &list[i]
 		for _, name := range names {
@@ -97,7 +97,7 @@ func last(list []mesh, names []string, odd bool) (any, narrow *mesh) {
 	return any, nil
 }
 
-func (m *mesh) takes(name string) bool {
+func (m *preparedRule) takes(name string) bool {
 	if m.within {
 		return strings.Contains(name, m.text)
 	}

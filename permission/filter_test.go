@@ -8,8 +8,8 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// A sieve says what the policy says, but for what is asked about everything.
-func TestSieveAgreesWithPolicy(t *testing.T) {
+// A filter says what the policy says, but for what is asked about everything.
+func TestFilterAgreesWithPolicy(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.SampledFrom([]string{"*", "*.env", "*.env.*", "*.env.example", "src/*", "a?", "*\\b", ".env", "* *", "* x", "*/a b"})
 		rule := rapid.Custom(func(t *rapid.T) permission.Rule {
@@ -26,15 +26,15 @@ func TestSieveAgreesWithPolicy(t *testing.T) {
 		}
 		name := rapid.SampledFrom([]string{".env", "src/.env", "src/a b", "ab", "/w/src/x.env.example", `c\b`, "x x", ""})
 		names := []string{name.Draw(t, "name"), name.Draw(t, "form")}
-		sieve, _ := policy.Sieve("read")
-		got := sieve == nil || sieve(names...)
+		filter, _ := policy.Filter("read")
+		got := filter == nil || filter(names...)
 		if want := passes(policy, names); got != want {
 			t.Fatalf("passes is %v, and the policy says %v", got, want)
 		}
 	})
 }
 
-// passes is what a sieve is to say, put together from single decisions: an ask
+// passes is what a filter is to say, put together from single decisions: an ask
 // about everything counts as not there.
 func passes(p permission.Policy, names []string) bool {
 	for _, rules := range append([]permission.Ruleset{p.Rules}, p.Ceilings...) {
@@ -62,26 +62,26 @@ func lastWide(rules permission.Ruleset) int {
 	return 0
 }
 
-func TestSieveIsNilWhereAllPasses(t *testing.T) {
+func TestFilterIsNilWhereAllPasses(t *testing.T) {
 	policy := permission.Policy{Rules: permission.Ruleset{
 		{Permission: "*", Pattern: "*", Action: permission.Ask},
 		{Permission: "read", Pattern: "*.go", Action: permission.Allow},
 		{Permission: "edit", Pattern: "*.go", Action: permission.Deny},
 	}}
-	if sieve, key := policy.Sieve("read"); sieve != nil {
-		t.Errorf("there is a sieve: %s", key)
+	if filter, key := policy.Filter("read"); filter != nil {
+		t.Errorf("there is a filter: %s", key)
 	}
 }
 
-func BenchmarkSieve(b *testing.B) {
+func BenchmarkFilter(b *testing.B) {
 	policy := permission.Policy{Rules: permission.Ruleset{
 		{Permission: "*", Pattern: "*", Action: permission.Allow},
 		{Permission: "read", Pattern: "*.env", Action: permission.Deny},
 		{Permission: "read", Pattern: "*.env.*", Action: permission.Deny},
 		{Permission: "read", Pattern: "*.env.example", Action: permission.Allow},
 	}}
-	sieve, _ := policy.Sieve("read")
+	filter, _ := policy.Filter("read")
 	for b.Loop() {
-		sieve("/home/me/project/internal/search/walker.go", "internal/search/walker.go")
+		filter("/home/me/project/internal/search/walker.go", "internal/search/walker.go")
 	}
 }
