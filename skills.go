@@ -81,7 +81,7 @@ func (r *Runtime) Skills(agent string) ([]SkillFile, []SkillProblem) {
 
 // A skillHost is where skills come from, and whom the rules keep from them.
 type skillHost struct {
-	*skill.Finder
+	*skill.Index
 	r *Runtime
 }
 
@@ -112,6 +112,6 @@ func (r *Runtime) openSkills() builtin.Skills {
 	for _, f := range o.Folders {
 		opt.ConfigDirs = append(opt.ConfigDirs, skill.Folder(f))
 	}
-	r.skills = &skillHost{Finder: skill.NewFinder(opt), r: r}
+	r.skills = &skillHost{Index: skill.NewFinder(opt), r: r}
 	return r.skills
 }

@@ -112,7 +112,7 @@ const maxFound = 4 << 20
 // get.
 func (r *Runtime) runFinder(ctx context.Context, argv []string, stdin []byte) ([]byte, error) {
 	found, err := r.shell.Answer(ctx, process.Program{Path: argv[0], Args: argv[1:], Dir: r.dir}, stdin, maxFound)
-	if refusal, ok := errors.AsType[*process.Refusal](err); ok {
+	if refusal, ok := errors.AsType[*process.ExitError](err); ok {
 		refusal.Said = text.VisibleLine(refusal.Said)
 	}
 	return found, err

@@ -63,7 +63,7 @@ func bash(s commands) tool.Tool {
 			if err != nil {
 				return nil, err
 			}
-			line := command.ReadLineIn(s.files, command.Folder{Dir: c.Dir, Cwd: dir}, in.Command)
+			line := command.ReadLineIn(s.files, command.Location{Dir: c.Dir, Cwd: dir}, in.Command)
 			reqs, err := line.Requests(ctx, c)
 			if err != nil {
 				return nil, err

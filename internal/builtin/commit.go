@@ -101,7 +101,7 @@ func (e editor) check(c *tool.Call, held *files.Held) error {
 func (e editor) decode(c *tool.Call, held *files.Held) (*charset.Text, error) {
 	var file *charset.Text
 	var err error
-	if s, ok := e.files.Seen(c.Session, held.Path); ok && s.Hash == held.Hash() && s.Encoding != "" {
+	if s, ok := e.files.ReadMark(c.Session, held.Path); ok && s.Hash == held.Hash() && s.Encoding != "" {
 		if enc, known := charset.Named(s.Encoding); known {
 			file, err = charset.DecodeAs(held.Data, enc)
 			return file, notText(held.Path, err)
@@ -197,7 +197,7 @@ func revised(change files.Change, before, after string) pendingChange {
 // what came of it: a formatter may have changed more.
 func (e editor) apply(ctx context.Context, c *tool.Call, asks *permission.Batch, claim *files.Claim, d pendingChange) (pendingChange, []string, error) {
 	path := d.change.Path
-	_, seen := e.files.Seen(c.Session, path)
+	_, seen := e.files.ReadMark(c.Session, path)
 	d.visible = seen || e.files.MayRead(c, path)
 	metadata := map[string]any{"filepath": path.String(), "diff": d.diff}
 	if !d.visible && d.before != "" && e.files.Withheld(c, path) {

@@ -108,12 +108,12 @@ func (s Searching) aim(ctx context.Context, c *tool.Call, p files.Path, query *s
 	if s.Files.IsFolder(p) {
 		h := &hidden{}
 		query.Where = s.where(p)
-		query.Bar = h.bar(s.Files.Sift(ctx, c, p))
+		query.Bar = h.bar(s.Files.SearchFilter(ctx, c, p))
 		return h
 	}
 	parent := s.Files.Parent(p)
 	if !asked {
-		query.Bar = (&hidden{}).bar(s.Files.Sift(ctx, c, parent))
+		query.Bar = (&hidden{}).bar(s.Files.SearchFilter(ctx, c, parent))
 	}
 	query.Where, query.File = s.where(parent), filepath.Base(p.Real())
 	return &hidden{}
@@ -161,11 +161,11 @@ func grepResult(s Searching, p files.Path, pattern string, found *search.Found, 
 func shownName(name string) string { return text.VisibleLine(strings.ToValidUTF8(name, "\ufffd")) }
 
 // lineText is a line as text, without the return that ends it on Windows.
-func lineText(line search.Line) string {
+func lineText(line search.MatchLine) string {
 	return strings.TrimSuffix(strings.ToValidUTF8(string(line.Text), "\ufffd"), "\r")
 }
 
-func shownLine(line search.Line) string {
+func shownLine(line search.MatchLine) string {
 	head, cut := text.CutUTF16(lineText(line), grepLineUnits)
 	if cut || line.Cut {
 		head += "..."
@@ -178,7 +178,7 @@ func reporter(c *tool.Call, title string, p files.Path) func(search.Progress) {
 	return func(now search.Progress) {
 		var lines []string
 		for _, hit := range now.Last {
-			lines = append(lines, fmt.Sprintf("%s:%d: %s", shownName(foundAs(p, hit.Name)), hit.Number, shownLine(hit.Line)))
+			lines = append(lines, fmt.Sprintf("%s:%d: %s", shownName(foundAs(p, hit.Name)), hit.Number, shownLine(hit.MatchLine)))
 		}
 		c.Progress(title, map[string]any{"files": now.Files, "matches": now.Lines, "output": strings.Join(lines, "\n")})
 	}

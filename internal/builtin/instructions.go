@@ -81,10 +81,10 @@ func (i *instructions) folderInstructions(c *tool.Call, reading files.Path, dir 
 func (i *instructions) claimUnseen(session string, p files.Path, hash string) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if s, seen := i.files.Seen(session, p); seen && s.Hash == hash {
+	if s, seen := i.files.ReadMark(session, p); seen && s.Hash == hash {
 		return false
 	}
-	i.files.See(session, p, files.ReadMark{Hash: hash, When: time.Now()})
+	i.files.MarkRead(session, p, files.ReadMark{Hash: hash, When: time.Now()})
 	return true
 }
 

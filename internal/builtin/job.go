@@ -158,7 +158,7 @@ func (j jobCall) until(ctx context.Context, bound time.Duration) (info process.J
 		info, err = j.jobs.Wait(ctx, j.in.ID, bound)
 		return info, false, err
 	}
-	sight, err := j.jobs.Watch(ctx, j.in.ID, process.JobWatch{Offset: j.in.Offset, Text: j.in.Until, Bound: bound})
+	sight, err := j.jobs.Watch(ctx, j.in.ID, process.JobCondition{Offset: j.in.Offset, Text: j.in.Until, Bound: bound})
 	return sight.JobInfo, sight.Seen, err
 }
 

@@ -26,7 +26,7 @@ func (b bashCall) checkpointLosses(ctx context.Context, dir string) (*lossCheckp
 		return nil, nil
 	}
 	by := files.By{Session: b.c.Session, Message: b.c.Message, Call: b.c.ID, Tool: b.c.Tool, Agent: b.c.Agent, Dir: dir}
-	cp, err := b.files.Checkpoint(ctx, by, at, files.Limits{})
+	cp, err := b.files.Checkpoint(ctx, by, at, files.CheckpointLimits{})
 	if err != nil {
 		return nil, fmt.Errorf("keeping what the command may destroy: %w", err)
 	}

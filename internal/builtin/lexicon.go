@@ -145,25 +145,25 @@ func eachField(d rankedDoc, give func(word string, field int)) {
 	field := inName
 	one := func(w string) { give(w, field) }
 	named := 0
-	eachWord(cut(d.Name, mostParam), func(w string) {
+	eachWord(prefix(d.Name, mostParam), func(w string) {
 		if named++; named <= mostName {
 			one(w)
 		}
 	})
-	head, rest := firstSentence(cut(d.Text, mostText))
+	head, rest := firstSentence(prefix(d.Text, mostText))
 	field = inHead
 	eachWord(head, one)
 	field = inRest
 	eachWord(rest, one)
 	for _, p := range d.Params[:min(len(d.Params), mostParams)] {
 		field = inParams
-		eachWord(cut(p.Name, mostParam), one)
+		eachWord(prefix(p.Name, mostParam), one)
 		field = inNotes
-		eachWord(cut(p.Text, mostParam), one)
+		eachWord(prefix(p.Text, mostParam), one)
 	}
 }
 
-func cut(s string, n int) string { return s[:min(n, len(s))] }
+func prefix(s string, n int) string { return s[:min(n, len(s))] }
 
 // firstSentence divides a description. Its first sentence says what a tool
 // does; what follows says when not to use it.

@@ -58,7 +58,7 @@ func (p patched) metadata(what detail) map[string]any {
 // withholds reports whether a form must not show what a file holds: reading it
 // has to be asked about, and the session has not read it.
 func (s *patchPlan) withholds(path files.Path) bool {
-	_, seen := s.editor.files.Seen(s.c.Session, path)
+	_, seen := s.editor.files.ReadMark(s.c.Session, path)
 	return !seen && s.editor.files.Withheld(s.c, path)
 }
 

@@ -49,7 +49,7 @@ func (r readTool) text(ctx context.Context, c *tool.Call, src source, in readInp
 	}
 	if whole && strings.EqualFold(filepath.Ext(src.path.String()), ".ipynb") {
 		if cells, err := media.Notebook(sample); err == nil {
-			r.files.See(c.Session, src.path, sight)
+			r.files.MarkRead(c.Session, src.path, sight)
 			return textPage(src, strings.NewReader(cells), shape{}, in.Offset, textLimitFor(c, in))
 		}
 	}
@@ -60,7 +60,7 @@ func (r readTool) text(ctx context.Context, c *tool.Call, src source, in readInp
 	res, err := textPage(src, raw, s, in.Offset, textLimitFor(c, in))
 	if err == nil {
 		sight.Encoding = enc.String()
-		r.files.See(c.Session, src.path, sight)
+		r.files.MarkRead(c.Session, src.path, sight)
 	}
 	return res, err
 }

@@ -72,7 +72,7 @@ const (
 )
 
 // bar is what keeps files from being searched, in the words of the engine.
-func (h *hidden) bar(s *files.SearchFilter) *search.Bar {
+func (h *hidden) bar(s *files.SearchFilter) *search.Exclusion {
 	if s == nil {
 		return nil
 	}
@@ -90,7 +90,7 @@ func (h *hidden) bar(s *files.SearchFilter) *search.Bar {
 		}
 		return true
 	}
-	return &search.Bar{Key: s.Key(), Suspect: s.Suspect, Shut: shut, Linked: s.Linked}
+	return &search.Exclusion{Key: s.Key(), Suspect: s.Suspect, Shut: shut, Linked: s.Linked}
 }
 
 // shownNames are some of those that were kept out, as a person reads them.

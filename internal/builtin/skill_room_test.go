@@ -16,7 +16,7 @@ import (
 
 // A schoolroom is where skills are in tests. The rules are those of a runtime.
 type schoolroom struct {
-	*skill.Finder
+	*skill.Index
 	rt *helve.Runtime // nil: nothing is denied
 }
 
@@ -47,7 +47,7 @@ func (r recording) teach(t *testing.T, p place, rt *helve.Runtime, trusted bool)
 	if !slices.Contains(r.needs(), "skill") {
 		return
 	}
-	room := &schoolroom{rt: rt, Finder: skill.NewFinder(skill.Options{
+	room := &schoolroom{rt: rt, Index: skill.NewFinder(skill.Options{
 		Dir: p.ws, Worktree: p.worktree, ConfigDirs: []skill.Folder{{Path: filepath.Join(p.top, ".opencode"), Guarded: true}},
 		Trusted: func(string) bool { return trusted },
 	})}
@@ -60,7 +60,7 @@ func (r recording) teach(t *testing.T, p place, rt *helve.Runtime, trusted bool)
 // trusted and .claude is not.
 func school(e *tooltest.Env) error {
 	config := filepath.Join(e.Dir, ".opencode")
-	e.Tools = append(e.Tools, skillTool(&schoolroom{Finder: skill.NewFinder(skill.Options{
+	e.Tools = append(e.Tools, skillTool(&schoolroom{Index: skill.NewFinder(skill.Options{
 		Dir: e.Dir, Worktree: e.Dir, ConfigDirs: []skill.Folder{{Path: config, Guarded: true}},
 		Trusted: func(path string) bool { return path == config },
 	})}))

@@ -33,7 +33,7 @@ func newClass(t *testing.T, rules ...permission.Rule) class {
 	}
 	t.Cleanup(func() { _ = rt.Close() })
 	c.rt = rt
-	_, err = rt.Register(skillTool(&schoolroom{rt: rt, Finder: skill.NewFinder(skill.Options{
+	_, err = rt.Register(skillTool(&schoolroom{rt: rt, Index: skill.NewFinder(skill.Options{
 		Dir: c.proj, Worktree: c.proj, ConfigDirs: []skill.Folder{{Path: c.user}},
 	})}))
 	if err != nil {

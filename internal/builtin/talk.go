@@ -215,7 +215,7 @@ func (x *lexicon) concepts(query string) []concept {
 			if empty {
 				c.weight = emptyWeight
 			}
-			if out = x.expand(out, w, c); len(out) > mostConcepts {
+			if out = x.appendConcepts(out, w, c); len(out) > mostConcepts {
 				out = out[:mostConcepts]
 			}
 		}
@@ -223,8 +223,8 @@ func (x *lexicon) concepts(query string) []concept {
 	return out
 }
 
-// expand appends the concepts of one word of a query.
-func (x *lexicon) expand(out []concept, w string, c concept) []concept {
+// appendConcepts appends the concepts of one word of a query.
+func (x *lexicon) appendConcepts(out []concept, w string, c concept) []concept {
 	c.words = x.meanings(w)
 	if two, ok := x.talk.spelled[w]; ok {
 		// An abbreviation counts as its two words, or as itself.

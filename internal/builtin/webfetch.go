@@ -209,7 +209,7 @@ func (f *fetch) askHop(ctx context.Context, h web.Hop) error {
 }
 
 // way is a chain of redirects, with an arrow after each.
-func way(chain []web.Step) string {
+func way(chain []web.Redirect) string {
 	var out strings.Builder
 	for _, s := range chain {
 		fmt.Fprintf(&out, "%s (%d) -> ", shortened(s.Address.String()), s.Status)

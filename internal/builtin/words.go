@@ -59,7 +59,7 @@ func joints(s string) (cuts []int, humps bool) {
 	prev, before := kindNone, kindNone
 	last := 0
 	for i, r := range s {
-		k := kindOf(r)
+		k := runeKind(r)
 		switch {
 		case prev == kindNone:
 		case (k == kindDigit) != (prev == kindDigit):
@@ -83,7 +83,7 @@ const (
 	kindDigit
 )
 
-func kindOf(r rune) kind {
+func runeKind(r rune) kind {
 	switch {
 	case unicode.IsDigit(r):
 		return kindDigit
@@ -113,9 +113,9 @@ func stem(w string) string {
 	w = singular(w)
 	switch {
 	case strings.HasSuffix(w, "ing") && len(w) > 5 && vowels(w[:len(w)-3]):
-		w = single(w[:len(w)-3])
+		w = undouble(w[:len(w)-3])
 	case strings.HasSuffix(w, "ed") && len(w) > 4 && vowels(w[:len(w)-2]):
-		w = single(w[:len(w)-2])
+		w = undouble(w[:len(w)-2])
 	}
 	if len(w) > 4 && w[len(w)-1] == 'e' {
 		w = w[:len(w)-1]
@@ -138,8 +138,8 @@ func singular(w string) string {
 
 func vowels(s string) bool { return strings.ContainsAny(s, "aeiouy") }
 
-// single undoes the doubling of a consonant, as in "planned".
-func single(s string) string {
+// undouble undoes the doubling of a consonant, as in "planned".
+func undouble(s string) string {
 	n := len(s)
 	if n > 3 && s[n-1] == s[n-2] && !strings.ContainsRune("aeiouls", rune(s[n-1])) {
 		return s[:n-1]

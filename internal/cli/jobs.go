@@ -136,7 +136,7 @@ func (a *app) copyOutput(ctx context.Context, jobs *process.Jobs, id string, off
 			continue
 		}
 		// More comes, or the end.
-		if _, err := jobs.Watch(ctx, id, process.JobWatch{Offset: offset, Bound: time.Minute}); err != nil {
+		if _, err := jobs.Watch(ctx, id, process.JobCondition{Offset: offset, Bound: time.Minute}); err != nil {
 			return err
 		}
 	}

@@ -8,7 +8,7 @@ import (
 // begun asks about the folder that a name surely begins with of which the rest
 // is not known: whatever /etc/$X is, it is no file of the workspace, unless it
 // climbs out again, which is no better.
-func (f *finder) begun(ctx context.Context, a Access) error {
+func (f *accessFinder) begun(ctx context.Context, a Access) error {
 	if a.Path.Literal || a.Maybe || a.Path.Guess {
 		return nil
 	}
@@ -32,14 +32,14 @@ func (f *finder) begun(ctx context.Context, a Access) error {
 
 // beginnings are the folders that a word may begin with, as far as they are
 // known.
-func (f *finder) beginnings(w Word) []Word {
+func (f *accessFinder) beginnings(w Word) []Word {
 	if strings.Contains(w.Shape, "/..") && strings.Contains(w.Shape, Unknown) && !strings.HasPrefix(w.Raw, "~") {
-		return append(f.begins(w), folderOf("", strings.ReplaceAll(w.Shape, Unknown, "x"))) // however it is called, it climbs out of that
+		return append(f.possibleFolders(w), folderOf("", strings.ReplaceAll(w.Shape, Unknown, "x"))) // however it is called, it climbs out of that
 	}
-	return f.begins(w)
+	return f.possibleFolders(w)
 }
 
-func (f *finder) begins(w Word) []Word {
+func (f *accessFinder) possibleFolders(w Word) []Word {
 	head, rest, computed := strings.Cut(w.Shape, Unknown)
 	switch {
 	case !computed:
@@ -57,7 +57,7 @@ func (f *finder) begins(w Word) []Word {
 	if !ok || !strings.HasPrefix(rest, "/") {
 		return nil
 	}
-	if from := f.folder(name); from != "" {
+	if from := f.variableFolder(name); from != "" {
 		return []Word{folderOf("", from+rest)}
 	}
 	var all []Word
@@ -108,7 +108,7 @@ func leadingVariable(value string) (name string, ok bool) {
 }
 
 // constant are all values that a variable can have, if the text says them.
-func (f *finder) constant(name string) []Word {
+func (f *accessFinder) constant(name string) []Word {
 	if f.nested || f.line.Opaque != "" {
 		return nil // a shell of its own has variables of its own
 	}

@@ -14,9 +14,9 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// A finder finds out what files a line reaches, and gathers what the door of
+// An accessFinder finds out what files a line reaches, and gathers what the door of
 // the file tools would ask about them.
-type finder struct {
+type accessFinder struct {
 	*Judged
 	files  *files.Workspace // remembers what it has looked up for the line
 	by     Filterer
@@ -31,7 +31,7 @@ type finder struct {
 	kinds  kinds
 	follow int           // how many more links of its own it follows
 	looked time.Duration // how long it has looked for other names of files
-	links  []link
+	links  []nameLink
 	filled []string // folders that the line puts files into under names it does not say
 	seen   map[string]bool
 	held   map[string][]string // the names in folders that were listed
@@ -47,13 +47,13 @@ type finder struct {
 }
 
 // Ask notes requests, so that all can be put together.
-func (f *finder) Ask(_ context.Context, reqs ...permission.Request) error {
+func (f *accessFinder) Ask(_ context.Context, reqs ...permission.Request) error {
 	f.asked = append(f.asked, reqs...)
 	return nil
 }
 
 // once reports whether something was not looked at before.
-func (f *finder) once(kind string, name string) bool {
+func (f *accessFinder) once(kind string, name string) bool {
 	key := kind + "\x00" + name
 	if f.seen[key] {
 		return false
@@ -67,7 +67,7 @@ func (f *finder) once(kind string, name string) bool {
 
 // unit asks about the files that a unit reaches. It returns what can not be
 // asked about, because it is not known.
-func (f *finder) unit(ctx context.Context, u Unit) ([]permission.Uncertainty, error) {
+func (f *accessFinder) unit(ctx context.Context, u Unit) ([]permission.Uncertainty, error) {
 	var uncertainties []permission.Uncertainty
 	var told [Connect + 1]bool // one uncertainty of a kind is enough
 	f.nested = u.Inside != ""
@@ -108,7 +108,7 @@ func (f *finder) unit(ctx context.Context, u Unit) ([]permission.Uncertainty, er
 			if a.Path.Guess && !stands(name) {
 				continue
 			}
-			more, err := f.reach(ctx, a, name)
+			more, err := f.askFile(ctx, a, name)
 			if err != nil {
 				return nil, err
 			}
@@ -146,7 +146,7 @@ func unknown(a Access) []permission.Uncertainty {
 }
 
 // visit asks about a folder that is gone to.
-func (f *finder) visit(ctx context.Context, name string) error {
+func (f *accessFinder) visit(ctx context.Context, name string) error {
 	_, err := f.files.ResolveFolder(ctx, f, f.place.Dir, name)
 	if errors.Is(err, files.ErrBadName) || errors.Is(err, files.ErrNameTooLong) {
 		return nil // nothing can be started there
@@ -154,8 +154,8 @@ func (f *finder) visit(ctx context.Context, name string) error {
 	return err
 }
 
-// reach asks about one file by its full name.
-func (f *finder) reach(ctx context.Context, a Access, name string) (uncertainties []permission.Uncertainty, err error) {
+// askFile asks about one file by its full name.
+func (f *accessFinder) askFile(ctx context.Context, a Access, name string) (uncertainties []permission.Uncertainty, err error) {
 	key := string(rune('0'+a.Kind)) + string(rune('0'+len(f.links))) // a link that was made since may lead elsewhere
 	if !f.once(key+f.kind(a), name) && len(a.Into) == 0 {
 		return nil, nil
@@ -172,29 +172,29 @@ func (f *finder) reach(ctx context.Context, a Access, name string) (uncertaintie
 			return nil, nil
 		}
 		a.Maybe = false // now it is known to be a file
-		return f.reach(ctx, a, name)
+		return f.askFile(ctx, a, name)
 	}
 	if len(f.links) > 0 {
-		if uncertainties, err = f.linked(ctx, a, filepath.Clean(name)); err != nil {
+		if uncertainties, err = f.askLinked(ctx, a, filepath.Clean(name)); err != nil {
 			return nil, err
 		}
 	}
-	more, err := f.use(ctx, a, p, name)
+	more, err := f.askUse(ctx, a, p, name)
 	return append(uncertainties, more...), err
 }
 
-// linked asks about what a file is if a link stands in its name that the line
+// askLinked asks about what a file is if a link stands in its name that the line
 // itself makes.
-func (f *finder) linked(ctx context.Context, a Access, name string) (uncertainties []permission.Uncertainty, err error) {
+func (f *accessFinder) askLinked(ctx context.Context, a Access, name string) (uncertainties []permission.Uncertainty, err error) {
 	for _, l := range f.links {
-		rest, ok := l.leads(name)
+		rest, ok := l.restOf(name)
 		if !ok {
 			continue
 		}
 		if f.follow--; f.follow < 0 || len(l.to)+len(rest) > judgeMaxFollowed {
 			return unknown(a), nil
 		}
-		more, err := f.reach(ctx, a, l.to+rest)
+		more, err := f.askFile(ctx, a, l.to+rest)
 		if err != nil {
 			return nil, err
 		}
@@ -206,12 +206,12 @@ func (f *finder) linked(ctx context.Context, a Access, name string) (uncertainti
 	return uncertainties, nil
 }
 
-// use asks about what is done with a file. name is how it was written.
-func (f *finder) use(ctx context.Context, a Access, p files.Path, name string) (uncertainties []permission.Uncertainty, err error) {
+// askUse asks about what is done with a file. name is how it was written.
+func (f *accessFinder) askUse(ctx context.Context, a Access, p files.Path, name string) (uncertainties []permission.Uncertainty, err error) {
 	folder := f.files.IsFolder(p)
 	switch a.Kind {
 	case Read:
-		if uncertainties, err = f.contents(ctx, a, p, folder); err != nil {
+		if uncertainties, err = f.askContents(ctx, a, p, folder); err != nil {
 			return nil, err
 		}
 	case Write:
@@ -233,9 +233,9 @@ func (f *finder) use(ctx context.Context, a Access, p files.Path, name string) (
 	return append(uncertainties, more...), err
 }
 
-// contents asks whether a file may be read. Its other names are looked for as
+// askContents asks whether a file may be read. Its other names are looked for as
 // long as that does not take long for all files together.
-func (f *finder) contents(ctx context.Context, a Access, p files.Path, folder bool) ([]permission.Uncertainty, error) {
+func (f *accessFinder) askContents(ctx context.Context, a Access, p files.Path, folder bool) ([]permission.Uncertainty, error) {
 	if folder || f.looked > maxLooking {
 		err := f.files.AskRead(ctx, f, p)
 		if folder || err != nil {
@@ -251,16 +251,16 @@ func (f *finder) contents(ctx context.Context, a Access, p files.Path, folder bo
 
 // quietly is an asker for a file of which it is not known yet whether it is
 // one.
-func quietly(f *finder, a Access) files.Asker {
+func quietly(f *accessFinder, a Access) files.Asker {
 	if a.Maybe {
-		return &finder{}
+		return &accessFinder{}
 	}
 	return f
 }
 
 // edits asks about all files that are written, in one request: what is done
 // once for all of them costs more than each.
-func (f *finder) edits(ctx context.Context) error {
+func (f *accessFinder) edits(ctx context.Context) error {
 	if len(f.writes) == 0 {
 		return nil
 	}
@@ -268,11 +268,11 @@ func (f *finder) edits(ctx context.Context) error {
 }
 
 // meant returns the full names of the files that an access is about.
-func (f *finder) meant(a Access) ([]string, bool) {
+func (f *accessFinder) meant(a Access) ([]string, bool) {
 	if a.Operand == "" {
 		return f.names(a.Path, a.Dir)
 	}
-	words, all := f.values(a.Path)
+	words, all := f.wordValues(a.Path)
 	var out []string
 	for _, w := range words {
 		rest, ok := strings.CutPrefix(w.Value, a.Operand)
@@ -287,8 +287,8 @@ func (f *finder) meant(a Access) ([]string, bool) {
 
 // names returns the full names of the files that a word means in a folder, as
 // far as they are known. It reports false where these may not be all.
-func (f *finder) names(w Word, dir Dir) ([]string, bool) {
-	words, all := f.values(w)
+func (f *accessFinder) names(w Word, dir Dir) ([]string, bool) {
+	words, all := f.wordValues(w)
 	if rest, ok := BelowTop(w); ok && f.atStart(dir) {
 		here := "." + rest // where there is no repository, or one is made
 		words, all = []Word{{Raw: Top + rest, Value: Top + rest, Literal: true}, {Raw: here, Value: here, Literal: true}}, true
@@ -306,12 +306,12 @@ func (f *finder) names(w Word, dir Dir) ([]string, bool) {
 
 // atStart reports whether git finds the repository there in which the line
 // starts.
-func (f *finder) atStart(dir Dir) bool {
+func (f *accessFinder) atStart(dir Dir) bool {
 	return dir.Known && dir.Path == "" && len(dir.Else) == 0 && !slices.Contains(f.line.Functions, "git") && !strings.Contains(f.command, "GIT_")
 }
 
 // top is the folder of the repository in which the line starts.
-func (f *finder) top() string {
+func (f *accessFinder) top() string {
 	for d := f.place.Cwd; ; d = filepath.Dir(d) {
 		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
 			return d
@@ -323,7 +323,7 @@ func (f *finder) top() string {
 }
 
 // named is names for a word that is literal or a glob.
-func (f *finder) named(w Word, dir Dir) (out []string, all bool) {
+func (f *accessFinder) named(w Word, dir Dir) (out []string, all bool) {
 	name, ok := w.Value, true
 	moved := false
 	if strings.HasPrefix(w.Raw, "~") {
@@ -333,7 +333,7 @@ func (f *finder) named(w Word, dir Dir) (out []string, all bool) {
 		}
 	}
 	if filepath.IsAbs(name) {
-		out, all = f.matches("", name, w.Glob)
+		out, all = f.globMatches("", name, w.Glob)
 		return out, all && !moved
 	}
 	all = dir.Known // otherwise it is a guess, and restrictions hold for that too
@@ -342,15 +342,15 @@ func (f *finder) named(w Word, dir Dir) (out []string, all bool) {
 		if !ok {
 			return nil, false
 		}
-		names, ok := f.matches(abs(f.place.Cwd, from), name, w.Glob)
+		names, ok := f.globMatches(abs(f.place.Cwd, from), name, w.Glob)
 		out, all = append(out, names...), all && ok
 	}
 	return out, all
 }
 
-// values are what a word may be, each literal or a glob. It reports false where
+// wordValues are what a word may be, each literal or a glob. It reports false where
 // these may not be all.
-func (f *finder) values(w Word) ([]Word, bool) {
+func (f *accessFinder) wordValues(w Word) ([]Word, bool) {
 	if w.Literal || w.Glob {
 		return []Word{w}, true
 	}
@@ -361,18 +361,18 @@ func (f *finder) values(w Word) ([]Word, bool) {
 	if !ok {
 		return nil, false
 	}
-	if from := f.folder(name); from != "" && before == "" && (after == "" || after[0] == '/') {
+	if from := f.variableFolder(name); from != "" && before == "" && (after == "" || after[0] == '/') {
 		glob := strings.ContainsAny(after, "*?")
 		return []Word{{Raw: w.Raw, Value: from + after, Literal: !glob, Glob: glob}}, f.untouched(name)
 	}
 	if strings.ContainsAny(before+after, "*?") {
 		return nil, false
 	}
-	return filled(f.constant(name), before, after, strings.Contains(w.Raw, `"`))
+	return substituteValues(f.constant(name), before, after, strings.Contains(w.Raw, `"`))
 }
 
-// folder is what a variable means that every shell has.
-func (f *finder) folder(name string) string {
+// variableFolder is what a variable means that every shell has.
+func (f *accessFinder) variableFolder(name string) string {
 	switch name {
 	case "HOME":
 		return f.place.Home
@@ -384,15 +384,15 @@ func (f *finder) folder(name string) string {
 
 // untouched reports whether a text uses a variable and does nothing else with
 // it that could be seen.
-func (f *finder) untouched(name string) bool {
+func (f *accessFinder) untouched(name string) bool {
 	if f.rest == "" {
 		f.rest = strings.NewReplacer("$HOME", "", "${HOME}", "", "$PWD", "", "${PWD}", "", "$OLDPWD", "", "${OLDPWD}", "").Replace(f.command) + " "
 	}
 	return !strings.Contains(f.rest, name)
 }
 
-// filled puts the values of a variable into a word.
-func filled(values []Word, before, after string, quoted bool) ([]Word, bool) {
+// substituteValues puts the values of a variable into a word.
+func substituteValues(values []Word, before, after string, quoted bool) ([]Word, bool) {
 	out := make([]Word, len(values))
 	for i, v := range values {
 		switch {
@@ -426,7 +426,7 @@ func variable(raw string) (before, name, after string, ok bool) {
 const judgeLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
 
 // tilde expands a ~ in front of a name.
-func (f *finder) tilde(name string) (string, bool) {
+func (f *accessFinder) tilde(name string) (string, bool) {
 	if !strings.HasPrefix(name, "~") {
 		return name, true
 	}
@@ -462,7 +462,7 @@ func (f *finder) tilde(name string) (string, bool) {
 }
 
 // moves reports whether the line goes to another folder.
-func (f *finder) moves() bool {
+func (f *accessFinder) moves() bool {
 	return slices.ContainsFunc(f.line.Units, func(u Unit) bool { return !u.Dir.Known || u.Dir.Path != "" || len(u.Dir.Else) > 0 })
 }
 
@@ -477,12 +477,12 @@ func stacked(name string) bool {
 const maxHomes = 64
 
 // requests puts what was asked together: one request for each permission.
-func (f *finder) requests() (out []permission.Request) {
+func (f *accessFinder) requests() (out []permission.Request) {
 	all := permission.Together(f.asked)
 	for _, name := range []string{"external_directory", "read", "edit"} {
 		for _, req := range all {
 			if req.Permission == name {
-				req.Metadata = f.told()
+				req.Metadata = f.requestMetadata()
 				out = append(out, req)
 			}
 		}

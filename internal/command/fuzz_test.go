@@ -89,7 +89,7 @@ func benchmark(b *testing.B, text string) {
 	s := newStage(b, ".env", "a.go", "c.go")
 	rules := rulesOf(load(b)[0].Rules)
 	var times []time.Duration
-	files, place := &files.Workspace{Worktree: s.base + "/ws"}, command.Folder{Dir: s.base + "/ws", Home: s.base}
+	files, place := &files.Workspace{Worktree: s.base + "/ws"}, command.Location{Dir: s.base + "/ws", Home: s.base}
 	for b.Loop() {
 		k := &knowing{court{policy: permission.Policy{Rules: rules}, verdict: verdict{action: permission.Allow}}}
 		start := time.Now()
@@ -106,7 +106,7 @@ func BenchmarkVectors(b *testing.B) {
 	all := load(b)
 	s := newStage(b, ".env", "a.go")
 	var times []time.Duration
-	files, place := &files.Workspace{Worktree: s.base + "/ws"}, command.Folder{Dir: s.base + "/ws", Home: s.base}
+	files, place := &files.Workspace{Worktree: s.base + "/ws"}, command.Location{Dir: s.base + "/ws", Home: s.base}
 	for b.Loop() {
 		for _, v := range all {
 			text := s.here(generated(b, v.Command))

@@ -22,9 +22,9 @@ const (
 	maxLooking = 500 * time.Millisecond // for other names of files
 )
 
-// matches returns the files that a name means, seen from dir. A pattern that
+// globMatches returns the files that a name means, seen from dir. A pattern that
 // matches no file is a name itself. It reports false where these are not all.
-func (f *finder) matches(dir, name string, glob bool) ([]string, bool) {
+func (f *accessFinder) globMatches(dir, name string, glob bool) ([]string, bool) {
 	if !glob {
 		return []string{abs(dir, name)}, true
 	}
@@ -38,26 +38,26 @@ func (f *finder) matches(dir, name string, glob bool) ([]string, bool) {
 	for part := range strings.FieldsFuncSeq(name, func(r rune) bool { return r == '/' }) {
 		if !hasMeta(part) {
 			for i := range found {
-				found[i] = strings.TrimSuffix(found[i], "/") + "/" + plain(part) // not Join: links come before dots
+				found[i] = strings.TrimSuffix(found[i], "/") + "/" + unescapePattern(part) // not Join: links come before dots
 			}
 			if listed {
-				found = slices.DeleteFunc(found, f.missing)
+				found = slices.DeleteFunc(found, f.doesNotExist)
 			}
 			continue
 		}
 		listed = true
-		if found, ok = f.listed(found, part); !ok {
+		if found, ok = f.listMatching(found, part); !ok {
 			return found, false
 		}
 	}
 	if len(found) == 0 {
-		return []string{abs(dir, plain(name))}, true
+		return []string{abs(dir, unescapePattern(name))}, true
 	}
 	return found, ok
 }
 
-// listed returns the names in folders that a part of a pattern matches.
-func (f *finder) listed(folders []string, part string) (found []string, ok bool) {
+// listMatching returns the names in folders that a part of a pattern matches.
+func (f *accessFinder) listMatching(folders []string, part string) (found []string, ok bool) {
 	for _, folder := range folders {
 		entries, ok := f.entries(folder)
 		if !ok {
@@ -84,7 +84,7 @@ func (f *finder) listed(folders []string, part string) (found []string, ok bool)
 
 // entries are the names in a folder, which is read once for a line, however often
 // the line means it. It reports false where that would be more than is looked at.
-func (f *finder) entries(folder string) (names []string, ok bool) {
+func (f *accessFinder) entries(folder string) (names []string, ok bool) {
 	names, known := f.held[folder]
 	if !known {
 		d, err := os.Open(folder)
@@ -109,14 +109,14 @@ func (f *finder) entries(folder string) (names []string, ok bool) {
 
 // entriesOfLinks are the names that a folder has by the links that the line
 // makes: those that lie in it, and what is in the folder that one leads to.
-func (f *finder) entriesOfLinks(folder string) (names []string) {
+func (f *accessFinder) entriesOfLinks(folder string) (names []string) {
 	folder = filepath.Clean(folder)
 	f.left -= len(f.links)
 	for _, l := range f.links {
 		if filepath.Dir(l.from) == folder {
 			names = append(names, filepath.Base(l.from))
 		}
-		if rest, ok := l.leads(folder); ok {
+		if rest, ok := l.restOf(folder); ok {
 			more, _ := f.entries(l.to + rest)
 			names = append(names, more...)
 		}
@@ -124,15 +124,15 @@ func (f *finder) entriesOfLinks(folder string) (names []string) {
 	return names
 }
 
-// missing reports whether there is no such file, nor may be one by way of a link
+// doesNotExist reports whether there is no such file, nor may be one by way of a link
 // that the line makes.
-func (f *finder) missing(name string) bool {
+func (f *accessFinder) doesNotExist(name string) bool {
 	if _, err := os.Lstat(name); err == nil {
 		return false
 	}
 	name = filepath.Clean(name)
-	return !slices.ContainsFunc(f.links, func(l link) bool {
-		_, ok := l.leads(name)
+	return !slices.ContainsFunc(f.links, func(l nameLink) bool {
+		_, ok := l.restOf(name)
 		return ok
 	})
 }
@@ -160,8 +160,8 @@ func hasMeta(part string) bool {
 	return false
 }
 
-// plain takes the backslashes out of a pattern.
-func plain(pattern string) string {
+// unescapePattern takes the backslashes out of a pattern.
+func unescapePattern(pattern string) string {
 	if !strings.Contains(pattern, `\`) {
 		return pattern
 	}
@@ -283,7 +283,7 @@ func classRune(pattern string, i int) (rune, int) {
 
 // dashed reports whether a pattern may match a name that begins with a dash:
 // there is such a file where a unit runs, or the line may make one.
-func (f *finder) dashed(u Unit, pattern string) bool {
+func (f *accessFinder) dashed(u Unit, pattern string) bool {
 	if !f.globs || !u.Dir.Known || len(f.links) > 0 || len(f.line.Functions) > 0 {
 		return true
 	}
@@ -298,7 +298,7 @@ func (f *finder) dashed(u Unit, pattern string) bool {
 		if !ok {
 			return true
 		}
-		names, ok := f.listed([]string{abs(f.place.Cwd, from)}, part)
+		names, ok := f.listMatching([]string{abs(f.place.Cwd, from)}, part)
 		if !ok || slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(filepath.Base(n), "-") }) {
 			return true
 		}

@@ -22,30 +22,30 @@ func deceives(command string, units []Unit) bool {
 	}
 	for _, u := range units {
 		for _, w := range u.Words {
-			if text.HasHidden(bare(w.Raw)) {
+			if text.HasHidden(unquotedPart(w.Raw)) {
 				return true
 			}
 		}
 		for _, a := range u.Assigns {
-			if text.HasHidden(bare(a.Raw)) {
+			if text.HasHidden(unquotedPart(a.Raw)) {
 				return true
 			}
 		}
 		for _, r := range u.Redirects {
-			if text.HasHidden(bare(r.Target.Raw)) {
+			if text.HasHidden(unquotedPart(r.Target.Raw)) {
 				return true
 			}
 		}
 	}
-	return slices.ContainsFunc(Loose(command), func(w string) bool { return text.HasHidden(bare(w)) })
+	return slices.ContainsFunc(Loose(command), func(w string) bool { return text.HasHidden(unquotedPart(w)) })
 }
 
 // escapes reports whether code inside the text may hold characters that the
 // text itself spells.
 func escapes(command string) bool { return strings.Contains(command, "$'") }
 
-// bare is the part of a word that stands outside of quotes.
-func bare(raw string) string {
+// unquotedPart is the part of a word that stands outside of quotes.
+func unquotedPart(raw string) string {
 	if !strings.ContainsAny(raw, `'"`) {
 		return raw
 	}

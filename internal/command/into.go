@@ -11,22 +11,22 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// A link is a name that leads to another from some point of the line on.
-type link struct {
+// A nameLink is a name that leads to another from some point of the line on.
+type nameLink struct {
 	from, to string
 	text     string // what stands in it, if that is seen from where it lies
 }
 
-// leads reports whether a name is that of the link or goes through it, and what
+// restOf reports whether a name is that of the link or goes through it, and what
 // of it comes behind.
-func (l link) leads(name string) (rest string, ok bool) {
+func (l nameLink) restOf(name string) (rest string, ok bool) {
 	rest, ok = strings.CutPrefix(name, l.from)
 	return rest, ok && (rest == "" || rest[0] == filepath.Separator)
 }
 
 // into asks about the files that end up at a name: under their own names if it
 // is a folder.
-func (f *finder) into(ctx context.Context, a Access, at string, folder bool) (uncertainties []permission.Uncertainty, err error) {
+func (f *accessFinder) into(ctx context.Context, a Access, at string, folder bool) (uncertainties []permission.Uncertainty, err error) {
 	switch {
 	case a.Flat && a.Deep:
 		folder = false // what is in the one ends up in the other
@@ -34,7 +34,7 @@ func (f *finder) into(ctx context.Context, a Access, at string, folder bool) (un
 		_, err := os.Readlink(at)
 		folder = err != nil // a link is replaced, and a folder is not
 	}
-	s := spot{at: at, folder: folder, deep: a.Deep, unsure: f.touched(at, folder)}
+	s := destination{at: at, folder: folder, deep: a.Deep, unsure: f.touched(at, folder)}
 	for _, w := range a.Into {
 		more, err := f.placed(ctx, a, w, s)
 		if err != nil {
@@ -45,17 +45,17 @@ func (f *finder) into(ctx context.Context, a Access, at string, folder bool) (un
 	return uncertainties, nil
 }
 
-// A spot is where files are put: under a name, or into a folder of that name.
-type spot struct {
+// A destination is where files are put: under a name, or into a folder of that name.
+type destination struct {
 	at     string
 	folder bool
 	deep   bool // folders are put there with all that is in them
 	unsure bool // the line may have made or removed the folder before
 }
 
-// of is the name that a file has there. Of x/. it is what x holds that is put
+// nameOf is the name that a file has there. Of x/. it is what x holds that is put
 // there, and not x.
-func (s spot) of(file string) string {
+func (s destination) nameOf(file string) string {
 	base := filepath.Base(file)
 	if s.folder && !(s.deep && (base == "." || base == "..")) {
 		return abs(s.at, filepath.Base(filepath.Clean(file)))
@@ -64,13 +64,13 @@ func (s spot) of(file string) string {
 }
 
 // other is the same spot if the line itself has made or removed the folder.
-func (s spot) other() spot {
+func (s destination) other() destination {
 	s.folder, s.unsure = !s.folder, true
 	return s
 }
 
-// dir is the folder that a link there is followed from.
-func (s spot) dir() string {
+// linkBase is the folder that a link there is followed from.
+func (s destination) linkBase() string {
 	if s.folder {
 		return s.at
 	}
@@ -78,7 +78,7 @@ func (s spot) dir() string {
 }
 
 // placed asks about one of the files that end up at a spot.
-func (f *finder) placed(ctx context.Context, a Access, w Word, s spot) ([]permission.Uncertainty, error) {
+func (f *accessFinder) placed(ctx context.Context, a Access, w Word, s destination) ([]permission.Uncertainty, error) {
 	one := a
 	one.Into, one.Link, one.Path = nil, false, w
 	names, ok := f.sources(a, w, s)
@@ -92,25 +92,25 @@ func (f *finder) placed(ctx context.Context, a Access, w Word, s spot) ([]permis
 	}
 	for _, name := range names {
 		if s.folder {
-			more, err := f.reach(ctx, one, s.of(name))
+			more, err := f.askFile(ctx, one, s.nameOf(name))
 			if err != nil {
 				return nil, err
 			}
 			uncertainties = append(uncertainties, more...)
 		}
 		if a.Soft {
-			more, err := f.reach(ctx, read, name)
+			more, err := f.askFile(ctx, read, name)
 			if err != nil {
 				return nil, err
 			}
 			uncertainties = append(uncertainties, more...)
 		}
-		if !a.Link && a.Deep && (s.of(name) == s.at || a.Why == "rsync" && strings.HasSuffix(w.Value, "/")) {
+		if !a.Link && a.Deep && (s.nameOf(name) == s.at || a.Why == "rsync" && strings.HasSuffix(w.Value, "/")) {
 			if err := f.poured(ctx, one, name, s.at); err != nil {
 				return nil, err
 			}
 		}
-		if !a.Link && a.Deep && f.holds(name) {
+		if !a.Link && a.Deep && f.isFolder(name) {
 			uncertainties = append(uncertainties, unknown(one)[:1]...)
 		}
 	}
@@ -127,7 +127,7 @@ func (f *finder) placed(ctx context.Context, a Access, w Word, s spot) ([]permis
 
 // poured asks about what a folder holds that is put into another one, where it
 // changes there what runs later: .claude, .github/workflows.
-func (f *finder) poured(ctx context.Context, a Access, from, to string) error {
+func (f *accessFinder) poured(ctx context.Context, a Access, from, to string) error {
 	if info, err := os.Stat(to); err != nil || !info.IsDir() {
 		return nil
 	}
@@ -144,7 +144,7 @@ func (f *finder) poured(ctx context.Context, a Access, from, to string) error {
 			if _, ok := f.files.Singled(at); !ok {
 				continue
 			}
-			if _, err := f.reach(ctx, a, at); err != nil {
+			if _, err := f.askFile(ctx, a, at); err != nil {
 				return err
 			}
 		}
@@ -156,7 +156,7 @@ func (f *finder) poured(ctx context.Context, a Access, from, to string) error {
 const maxPoured = 1000
 
 // written notes a file that the line changes.
-func (f *finder) written(p files.Path) {
+func (f *accessFinder) written(p files.Path) {
 	f.writes = append(f.writes, p)
 	if f.made == nil {
 		f.made, f.around = map[string]bool{}, map[string]bool{}
@@ -170,20 +170,20 @@ func (f *finder) written(p files.Path) {
 
 // touched reports whether the line may have removed a folder so far, or made
 // one where there is none.
-func (f *finder) touched(at string, folder bool) bool {
+func (f *accessFinder) touched(at string, folder bool) bool {
 	at = filepath.Clean(at)
 	return f.made[at] || !folder && f.around[at]
 }
 
 // renewed reports whether a name that a pattern gave lies in a folder that the
 // line changes: there may be others when it runs.
-func (f *finder) renewed(name string) bool { return f.around[filepath.Dir(filepath.Clean(name))] }
+func (f *accessFinder) renewed(name string) bool { return f.around[filepath.Dir(filepath.Clean(name))] }
 
 // sources are the full names of what ends up at a spot. What stands in a link
 // is seen from where it lies, except for a name that the shell makes a full one.
-func (f *finder) sources(a Access, w Word, s spot) ([]string, bool) {
+func (f *accessFinder) sources(a Access, w Word, s destination) ([]string, bool) {
 	if _, name, _, ok := variable(w.Raw); a.Soft && (!ok || name != "PWD") {
-		return f.names(w, Dir{Path: s.dir(), Known: true})
+		return f.names(w, Dir{Path: s.linkBase(), Known: true})
 	}
 	names, ok := f.names(w, a.Dir)
 	return names, ok && !(a.Deep && w.Glob && slices.ContainsFunc(names, f.renewed))
@@ -191,20 +191,20 @@ func (f *finder) sources(a Access, w Word, s spot) ([]string, bool) {
 
 // remember notes the links that come to be at a spot: those that are made
 // there, and those that are copied or moved there.
-func (f *finder) remember(a Access, w Word, s spot, names []string) {
+func (f *accessFinder) remember(a Access, w Word, s destination, names []string) {
 	for _, name := range names {
-		to := filepath.Clean(s.of(name))
+		to := filepath.Clean(s.nameOf(name))
 		if a.Link {
-			l := link{from: to, to: name}
+			l := nameLink{from: to, to: name}
 			if a.Soft && w.Literal && !filepath.IsAbs(w.Value) {
 				l.text = w.Value
 			}
-			f.note(l)
+			f.addLink(l)
 			continue
 		}
 		name = filepath.Clean(name)
 		if text, err := os.Readlink(name); err == nil {
-			f.note(link{from: to, to: abs(filepath.Dir(to), text), text: text})
+			f.addLink(nameLink{from: to, to: abs(filepath.Dir(to), text), text: text})
 		}
 		for _, l := range f.links {
 			rest, ok := strings.CutPrefix(l.from, name)
@@ -215,19 +215,21 @@ func (f *finder) remember(a Access, w Word, s spot, names []string) {
 			if l.text != "" {
 				l.to = abs(filepath.Dir(l.from), l.text)
 			}
-			f.note(l)
+			f.addLink(l)
 		}
 	}
 }
 
-func (f *finder) note(l link) {
+func (f *accessFinder) addLink(l nameLink) {
 	if len(f.links) < maxLinks && l.from != filepath.Clean(l.to) {
 		f.links = append(f.links, l)
 	}
 }
 
-// holds reports whether a name is a folder, with all that is in it.
-func (f *finder) holds(name string) bool { return isFolder(name) || f.around[filepath.Clean(name)] }
+// isFolder reports whether a name is a folder, with all that is in it.
+func (f *accessFinder) isFolder(name string) bool {
+	return isFolder(name) || f.around[filepath.Clean(name)]
+}
 
 func isFolder(name string) bool {
 	info, err := os.Stat(name)

@@ -17,8 +17,8 @@ import (
 // NUL.
 var ErrNoCommand = errors.New("not a command: it is empty or holds a NUL")
 
-// A Folder is where a command line runs.
-type Folder struct {
+// A Location is where a command line runs.
+type Location struct {
 	// Dir is the folder of the session, absolute: what lies in it, or in the
 	// worktree, is inside.
 	Dir string
@@ -32,19 +32,19 @@ type Folder struct {
 // it may run.
 type Judged struct {
 	files   *files.Workspace
-	place   Folder
+	place   Location
 	command string
 	line    Line
 }
 
 // ReadLine reads a command line that runs in dir, which is absolute.
 func ReadLine(files *files.Workspace, dir, command string) *Judged {
-	return ReadLineIn(files, Folder{Dir: dir}, command)
+	return ReadLineIn(files, Location{Dir: dir}, command)
 }
 
 // ReadLineIn is [Read] for a command line that starts elsewhere than in the folder
 // of the session.
-func ReadLineIn(files *files.Workspace, place Folder, command string) *Judged {
+func ReadLineIn(files *files.Workspace, place Location, command string) *Judged {
 	if place.Cwd == "" {
 		place.Cwd = place.Dir
 	}
@@ -72,9 +72,9 @@ func (l *Judged) Requests(ctx context.Context, by Filterer) ([]permission.Reques
 	if !l.runnable() {
 		return nil, ErrNoCommand
 	}
-	found := &finder{Judged: l, files: l.files.Inquiry(), by: by, left: maxEntries, words: judgeMaxNames, follow: maxFollow, globs: !l.changesGlobs()}
+	found := &accessFinder{Judged: l, files: l.files.WithCache(), by: by, left: maxEntries, words: judgeMaxNames, follow: maxFollow, globs: !l.changesGlobs()}
 	bash := commands{at: map[string]int{}, seen: map[uncertaintyKey]bool{}, req: permission.Request{
-		Permission: "bash", Metadata: l.told(),
+		Permission: "bash", Metadata: l.requestMetadata(),
 		Spellings: map[string][]string{}, Uncertainties: map[string][]permission.Uncertainty{},
 	}}
 	if err := found.visit(ctx, l.place.Cwd); err != nil {
@@ -86,7 +86,7 @@ func (l *Judged) Requests(ctx context.Context, by Filterer) ([]permission.Reques
 		if err != nil {
 			return nil, err
 		}
-		if !asked(u) {
+		if !needsAsking(u) {
 			loose = append(loose, uncertainties...)
 			continue
 		}
@@ -102,7 +102,7 @@ func (l *Judged) Requests(ctx context.Context, by Filterer) ([]permission.Reques
 	if err := found.edits(ctx); err != nil {
 		return nil, err
 	}
-	l.rest(&bash, loose)
+	l.addWhole(&bash, loose)
 	bash.req.Always = l.always()
 	var out []permission.Request
 	for _, req := range append(found.requests(), bash.req) {
@@ -131,9 +131,9 @@ func (l *Judged) Ask(ctx context.Context, a files.Asker) error {
 	return a.Ask(ctx, reqs...)
 }
 
-// told is what a person who is asked has to know besides: what is run, and
+// requestMetadata is what a person who is asked has to know besides: what is run, and
 // where that is not the folder of the session.
-func (l *Judged) told() map[string]any {
+func (l *Judged) requestMetadata() map[string]any {
 	out := map[string]any{"command": l.command}
 	if l.place.Cwd != l.place.Dir {
 		out["workdir"] = l.place.Cwd
@@ -141,8 +141,8 @@ func (l *Judged) told() map[string]any {
 	return out
 }
 
-// rest adds what is to be said about the text as a whole.
-func (l *Judged) rest(bash *commands, loose []permission.Uncertainty) {
+// addWhole adds what is to be said about the text as a whole.
+func (l *Judged) addWhole(bash *commands, loose []permission.Uncertainty) {
 	patterns := bash.req.Patterns
 	switch {
 	case len(l.line.Units) == 0 && !silent(l.command):
@@ -172,9 +172,9 @@ func (l *Judged) always() []string {
 	return out
 }
 
-// asked reports whether a unit is something of its own to be asked about. cd
+// needsAsking reports whether a unit is something of its own to be asked about. cd
 // changes nothing, and neither do variables and tests.
-func asked(u Unit) bool {
+func needsAsking(u Unit) bool {
 	switch u.Kind {
 	case Command, Declaration, Piece:
 		return len(u.Words) > 0 && u.Words[0].Value != "cd" || len(u.Uncertainties) > 0

@@ -11,7 +11,7 @@ import (
 // gitUncertainties are the uncertainties about a command of git that reads its settings
 // elsewhere than in the repository of the session, which is protected: they
 // name programs that it runs. Of a trial only what is known of it counts.
-func (f *finder) gitUncertainties(u Unit, trial bool) (uncertainties []permission.Uncertainty) {
+func (f *accessFinder) gitUncertainties(u Unit, trial bool) (uncertainties []permission.Uncertainty) {
 	for _, g := range GitPlaces(u) {
 		names, ok := f.names(g.Path, g.Dir)
 		if !ok && !g.Serves && !trial {
@@ -25,7 +25,7 @@ func (f *finder) gitUncertainties(u Unit, trial bool) (uncertainties []permissio
 			if g.Serves {
 				at = f.files.GitServes(f.place.Dir, name, f.makes)
 				if at == "" && g.Takes {
-					at = f.taken(name)
+					at = f.nestedRepository(name)
 				}
 			} else {
 				at = f.files.GitReads(f.place.Dir, name, g.Named, f.makes)
@@ -45,7 +45,7 @@ func (f *finder) gitUncertainties(u Unit, trial bool) (uncertainties []permissio
 		if len(f.links) > 0 {
 			for _, name := range names {
 				for _, l := range f.links {
-					if _, ok := l.leads(filepath.Clean(name)); ok {
+					if _, ok := l.restOf(filepath.Clean(name)); ok {
 						uncertainties = append(uncertainties, permission.Uncertainty{Why: "git reads its settings where a link leads that the line makes", Flag: g.Flag})
 					}
 				}
@@ -56,7 +56,7 @@ func (f *finder) gitUncertainties(u Unit, trial bool) (uncertainties []permissio
 }
 
 // pours notes a folder that files are put into under names that are not known.
-func (f *finder) pours(dir Dir) {
+func (f *accessFinder) pours(dir Dir) {
 	for _, d := range append([]string{dir.Path}, dir.Else...) {
 		if from, ok := f.tilde(d); ok && len(f.filled) < maxLinks {
 			f.filled = append(f.filled, filepath.Clean(abs(f.place.Cwd, from)))
@@ -66,7 +66,7 @@ func (f *finder) pours(dir Dir) {
 
 // pouredAround finds a folder around a name that may have become a repository
 // because of such files. The one that the session runs in is protected.
-func (f *finder) pouredAround(name string) string {
+func (f *accessFinder) pouredAround(name string) string {
 	for d := filepath.Clean(name); disk.Within(f.place.Dir, d) && d != filepath.Clean(f.place.Dir); d = filepath.Dir(d) {
 		for _, folder := range f.filled {
 			if disk.Within(folder, d) {
@@ -77,9 +77,9 @@ func (f *finder) pouredAround(name string) string {
 	return ""
 }
 
-// taken finds another repository among what a folder holds, which git takes in
+// nestedRepository finds another repository among what a folder holds, which git takes in
 // with it.
-func (f *finder) taken(folder string) string {
+func (f *accessFinder) nestedRepository(folder string) string {
 	held, _ := os.ReadDir(folder)
 	for _, e := range held[:min(len(held), maxPoured)] {
 		name := filepath.Join(folder, e.Name())
@@ -94,4 +94,4 @@ func (f *finder) taken(folder string) string {
 
 // makes reports whether the line itself has made or changed what has a name by
 // then.
-func (f *finder) makes(name string) bool { return f.made[name] || f.around[name] }
+func (f *accessFinder) makes(name string) bool { return f.made[name] || f.around[name] }

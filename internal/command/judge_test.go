@@ -239,7 +239,7 @@ func TestRequestsShowTheCommand(t *testing.T) {
 		"/ws":     {"command": line},
 		"/ws/sub": {"command": line, "workdir": s.base + "/ws/sub"},
 	} {
-		place := command.Folder{Dir: s.base + "/ws"}
+		place := command.Location{Dir: s.base + "/ws"}
 		if cwd != "" {
 			place.Cwd = s.base + cwd
 		}

@@ -19,7 +19,7 @@ const maxNamed = 1000
 
 // A walk goes through a folder that a command reaches as a whole.
 type walk struct {
-	*finder
+	*accessFinder
 	access        Access
 	passes        func(names ...string) bool // nil: every file is asked about
 	top           string
@@ -30,8 +30,8 @@ type walk struct {
 }
 
 // deep asks about what lies below a folder.
-func (f *finder) deep(ctx context.Context, a Access, p files.Path) ([]permission.Uncertainty, error) {
-	w := walk{finder: f, access: a, top: f.files.Worktree, fresh: a.Fresh && !f.stale}
+func (f *accessFinder) deep(ctx context.Context, a Access, p files.Path) ([]permission.Uncertainty, error) {
+	w := walk{accessFinder: f, access: a, top: f.files.Worktree, fresh: a.Fresh && !f.stale}
 	if w.top == "" || filepath.Dir(w.top) == w.top {
 		w.top = f.place.Dir
 	}
@@ -47,7 +47,7 @@ func (f *finder) deep(ctx context.Context, a Access, p files.Path) ([]permission
 			w.passes = func(...string) bool { return true }
 		}
 	}
-	err := w.folder(ctx, p.Real())
+	err := w.walkFolder(ctx, p.Real())
 	return w.uncertainties, err
 }
 
@@ -90,7 +90,7 @@ func (w *walk) abroad(name string) bool {
 	return w.mounted[name] && !disk.Within(w.top, name)
 }
 
-func (w *walk) folder(ctx context.Context, root string) error {
+func (w *walk) walkFolder(ctx context.Context, root string) error {
 	if kernels(root) {
 		_ = w.giveUp()
 		return nil
@@ -110,12 +110,12 @@ func (w *walk) folder(ctx context.Context, root string) error {
 			_ = w.giveUp() // but what is beside it is looked at
 			return fs.SkipDir
 		}
-		return w.entry(ctx, name, d)
+		return w.askEntry(ctx, name, d)
 	})
 }
 
-// entry asks about one entry of a folder, if it has to be asked about.
-func (w *walk) entry(ctx context.Context, name string, d fs.DirEntry) error {
+// askEntry asks about one entry of a folder, if it has to be asked about.
+func (w *walk) askEntry(ctx context.Context, name string, d fs.DirEntry) error {
 	var skip error
 	if d.IsDir() {
 		skip = fs.SkipDir
@@ -125,8 +125,8 @@ func (w *walk) entry(ctx context.Context, name string, d fs.DirEntry) error {
 	}
 	if folder, ok := w.singled(name); ok {
 		switch {
-		case w.own(folder):
-			if err := w.one(ctx, name); err != nil {
+		case w.isProjectFolder(folder):
+			if err := w.askOne(ctx, name); err != nil {
 				return err
 			}
 			return skip
@@ -135,18 +135,18 @@ func (w *walk) entry(ctx context.Context, name string, d fs.DirEntry) error {
 		}
 	}
 	w.stale = w.stale || w.unsettles(name)
-	if d.IsDir() || w.pass(name, d) {
+	if d.IsDir() || w.mayPass(name, d) {
 		return nil
 	}
 	if w.named++; w.named > maxNamed {
 		return w.giveUp()
 	}
-	return w.one(ctx, name)
+	return w.askOne(ctx, name)
 }
 
-// known reports whether the command leaves out what git knows or ignores, and
+// gitLeavesOut reports whether the command leaves out what git knows or ignores, and
 // this is. A line that changes what is ignored is not believed.
-func (w *walk) known(name string, folder bool) bool {
+func (w *walk) gitLeavesOut(name string, folder bool) bool {
 	return w.fresh && w.git.LeavesOut(name, folder)
 }
 
@@ -176,16 +176,16 @@ func (w *walk) leftOut(name string, folder bool) bool {
 	case w.access.Visible && strings.HasPrefix(base, "."):
 		return true
 	case folder:
-		return slices.ContainsFunc(w.access.Shut, matches) || w.known(name, true)
+		return slices.ContainsFunc(w.access.Shut, matches) || w.gitLeavesOut(name, true)
 	case len(w.access.Only) > 0:
 		return !slices.ContainsFunc(w.access.Only, matches)
 	}
 	return slices.ContainsFunc(w.access.Except, matches)
 }
 
-// pass reports whether a file need not be asked about.
-func (w *walk) pass(name string, d fs.DirEntry) bool {
-	return w.common(name, d) || w.known(name, false)
+// mayPass reports whether a file need not be asked about.
+func (w *walk) mayPass(name string, d fs.DirEntry) bool {
+	return w.common(name, d) || w.gitLeavesOut(name, false)
 }
 
 // common reports whether the rules do not single a file out, under its name or
@@ -211,11 +211,11 @@ func (w *walk) rel(name string) string {
 	return name
 }
 
-// one asks about one file of the folder.
-func (w *walk) one(ctx context.Context, name string) error {
+// askOne asks about one file of the folder.
+func (w *walk) askOne(ctx context.Context, name string) error {
 	a := w.access
 	a.Deep, a.Into = false, nil
-	_, err := w.reach(ctx, a, name)
+	_, err := w.askFile(ctx, a, name)
 	return err
 }
 
@@ -228,8 +228,8 @@ func (w *walk) singled(name string) (folder string, ok bool) {
 	return w.files.Singled(name)
 }
 
-// own reports whether a folder is the one of the session or of the project.
-func (w *walk) own(folder string) bool {
+// isProjectFolder reports whether a folder is the one of the session or of the project.
+func (w *walk) isProjectFolder(folder string) bool {
 	for _, dir := range []string{w.place.Dir, w.top} {
 		if real, err := filepath.EvalSymlinks(dir); folder == dir || err == nil && folder == real {
 			return true

@@ -15,7 +15,7 @@ type kinds struct {
 }
 
 // kind tells accesses of the same file apart.
-func (f *finder) kind(a Access) string {
+func (f *accessFinder) kind(a Access) string {
 	key := make([]byte, 0, 16)
 	for _, is := range []bool{a.Deep, a.Visible, a.Fresh, a.Maybe} {
 		if is {
@@ -24,11 +24,11 @@ func (f *finder) kind(a Access) string {
 			key = append(key, '-')
 		}
 	}
-	return string(key) + f.kinds.of([3][]string{a.Only, a.Except, a.Shut})
+	return string(key) + f.kinds.keyOf([3][]string{a.Only, a.Except, a.Shut})
 }
 
-func (k *kinds) of(patterns [3][]string) string {
-	if same(patterns, k.last) {
+func (k *kinds) keyOf(patterns [3][]string) string {
+	if sameSlices(patterns, k.last) {
 		return k.name
 	}
 	text := ""
@@ -47,8 +47,8 @@ func (k *kinds) of(patterns [3][]string) string {
 	return k.name
 }
 
-// same reports whether patterns are the same ones in memory.
-func same(a, b [3][]string) bool {
+// sameSlices reports whether patterns are the same ones in memory.
+func sameSlices(a, b [3][]string) bool {
 	return slices.EqualFunc(a[:], b[:], func(x, y []string) bool {
 		return len(x) == len(y) && (len(x) == 0 || &x[0] == &y[0])
 	})

@@ -9,7 +9,7 @@ import (
 // revision reports whether a word that git is handed names a branch, a tag or
 // a commit of the worktree. Another one is a file, also where that is missing:
 // git puts it back.
-func (f *finder) revision(word string) bool {
+func (f *accessFinder) revision(word string) bool {
 	if judgeComputed(word) {
 		return true
 	}

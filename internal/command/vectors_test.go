@@ -122,7 +122,7 @@ func (s stage) here(text string) string {
 }
 
 func (s stage) line(line string) *command.Judged {
-	place := command.Folder{Dir: s.base + "/ws", Home: s.base + "/home/u"}
+	place := command.Location{Dir: s.base + "/ws", Home: s.base + "/home/u"}
 	return command.ReadLineIn(&files.Workspace{Worktree: s.base + "/ws"}, place, s.here(line))
 }
 
@@ -358,7 +358,7 @@ func TestWorkdirVectors(t *testing.T) {
 		}
 		rules := rulesOf([][3]string{{"*", "*", "allow"}, {"external_directory", "*", "deny"}})
 		k := &court{policy: permission.Policy{Rules: rules}, verdict: verdict{action: permission.Allow}}
-		place := command.Folder{Dir: s.base + "/ws", Cwd: s.base + c.cwd}
+		place := command.Location{Dir: s.base + "/ws", Cwd: s.base + c.cwd}
 		err := command.ReadLineIn(&files.Workspace{Worktree: s.base + "/ws"}, place, "ls").Ask(t.Context(), k)
 		if err != nil || string(k.action) != c.want {
 			t.Errorf("in %s: got %s (%v), want %s", c.cwd, k.action, err, c.want)

@@ -132,13 +132,13 @@ func envFile(name string) bool {
 // FindInstructions finds the files that may hold instructions: those of the person, of the
 // project, and those that the config names, in this order.
 func FindInstructions(o InstructionOptions) Instructions {
-	all := o.own()
+	all := o.ownFiles()
 	if !o.NoProject {
 		all = append(all, o.project()...)
 	}
 	seek := newSeeker()
 	for _, n := range o.Named {
-		found, problem := o.named(seek, n)
+		found, problem := o.namedFiles(seek, n)
 		if problem != "" {
 			o.Note(problem)
 		}
@@ -160,8 +160,8 @@ func FindInstructions(o InstructionOptions) Instructions {
 	return out
 }
 
-// own are those of the person, for all projects.
-func (o InstructionOptions) own() (out []instruction) {
+// ownFiles are those of the person, for all projects.
+func (o InstructionOptions) ownFiles() (out []instruction) {
 	for _, dir := range o.Own {
 		if name := filepath.Join(dir, "AGENTS.md"); isFile(name) {
 			out = append(out, instruction{name: name})
@@ -219,10 +219,10 @@ func (o InstructionOptions) bound(dir string) string {
 // loose reports whether there is no worktree but the whole disk.
 func (o InstructionOptions) loose() bool { return filepath.Dir(o.Worktree) == o.Worktree }
 
-// named are the files that an entry of the config names. One that
+// namedFiles are the files that an entry of the config names. One that
 // is not absolute is looked for in all folders from the working one up to the
 // worktree, and beside the config.
-func (o InstructionOptions) named(seek *seeker, n NamedInstruction) (out []instruction, problem string) {
+func (o InstructionOptions) namedFiles(seek *seeker, n NamedInstruction) (out []instruction, problem string) {
 	name := n.Name
 	switch {
 	case strings.HasPrefix(name, "https://"), strings.HasPrefix(name, "http://"):
@@ -235,7 +235,7 @@ func (o InstructionOptions) named(seek *seeker, n NamedInstruction) (out []instr
 			out = append(out, instruction{name: found})
 		}
 	default:
-		out = o.relative(seek, n)
+		out = o.relativeFiles(seek, n)
 		if o.NoProject {
 			return out, "" // it may be meant for a file of the project
 		}
@@ -250,7 +250,7 @@ func (o InstructionOptions) named(seek *seeker, n NamedInstruction) (out []instr
 	return out, problem
 }
 
-func (o InstructionOptions) relative(seek *seeker, n NamedInstruction) (out []instruction) {
+func (o InstructionOptions) relativeFiles(seek *seeker, n NamedInstruction) (out []instruction) {
 	above := o.upward()
 	places := above
 	switch {

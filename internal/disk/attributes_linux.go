@@ -31,7 +31,7 @@ func copyAttributes(from, to int) error {
 	if has {
 		return nil
 	}
-	err = again(func() error { return unix.Fremovexattr(to, accessList) })
+	err = retryInterrupted(func() error { return unix.Fremovexattr(to, accessList) })
 	if err != nil && err != unix.ENODATA && err != unix.EOPNOTSUPP {
 		return fmt.Errorf("attribute %s: %w", accessList, err)
 	}
@@ -48,7 +48,7 @@ func copyAttribute(from, to int, name string) error {
 		return nil
 	}
 	if err == nil {
-		err = again(func() error { return unix.Fsetxattr(to, name, value, 0) })
+		err = retryInterrupted(func() error { return unix.Fsetxattr(to, name, value, 0) })
 	}
 	acl := strings.HasPrefix(name, "system.") && strings.Contains(name, "acl")
 	switch {
@@ -81,7 +81,7 @@ func grow(get func([]byte) (int, error)) ([]byte, error) {
 	for size := 256; ; size *= 4 {
 		buf := make([]byte, size)
 		var n int
-		err := again(func() (err error) { n, err = get(buf); return err })
+		err := retryInterrupted(func() (err error) { n, err = get(buf); return err })
 		if err == unix.ERANGE && size < 1<<20 {
 			continue
 		}

@@ -35,12 +35,12 @@ func (t *transaction) putBack(it *item) error {
 
 // mine reports whether a name holds the new file, untouched.
 func (t *transaction) mine(it *item, name string) (bool, error) {
-	return t.holds(it.dir, name, contents{it.ours, it.Data, true})
+	return t.hasContents(it.dir, name, contents{it.ours, it.Data, true})
 }
 
 // moveBack is move, not giving up at the first difficulty.
 func (t *transaction) moveBack(it *item, from, to string) error {
-	return stubborn(func() error { return t.move(it.dir.fd, from, to) })
+	return stubborn(func() error { return t.renameFree(it.dir.fd, from, to) })
 }
 
 func (t *transaction) putBackRemoved(it *item) error {
@@ -98,7 +98,7 @@ func (t *transaction) putBackOld(it *item) error {
 		if err != nil {
 			return err
 		}
-		untouched, err := t.holds(it.dir, it.temp, goes)
+		untouched, err := t.hasContents(it.dir, it.temp, goes)
 		if err != nil {
 			return err
 		}

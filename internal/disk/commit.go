@@ -51,7 +51,7 @@ func commit(ctx context.Context, changes []Change, opt Options, can lacks) (err 
 	if err := checkChanges(changes); err != nil {
 		return err
 	}
-	t := &transaction{opt: opt, lacks: can, folders: map[string]*folder{}}
+	t := &transaction{opt: opt, lacks: can, folders: map[string]*openFolder{}}
 	defer t.close()
 	done := false
 	defer func() {
@@ -64,10 +64,10 @@ func commit(ctx context.Context, changes []Change, opt Options, can lacks) (err 
 	}()
 	for i := range changes {
 		if err := ctx.Err(); err != nil {
-			return fail("replace", changes[i].Name, err)
+			return pathError("replace", changes[i].Name, err)
 		}
-		if err := t.prepare(&changes[i]); err != nil {
-			return fail("replace", changes[i].Name, err)
+		if err := t.prepareChange(&changes[i]); err != nil {
+			return pathError("replace", changes[i].Name, err)
 		}
 	}
 	if err := t.stage(ctx); err != nil {
@@ -81,12 +81,12 @@ func commit(ctx context.Context, changes []Change, opt Options, can lacks) (err 
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("replace: %w", err)
 	}
-	if err := t.place(); err != nil {
+	if err := t.placeAll(); err != nil {
 		return err
 	}
 	done = true
-	opt.Litter.sweep()
-	t.tidy()
+	opt.Litter.removeAll()
+	t.removeOld()
 	return nil
 }
 
@@ -94,8 +94,8 @@ func commit(ctx context.Context, changes []Change, opt Options, can lacks) (err 
 type transaction struct {
 	opt     Options
 	lacks   lacks
-	folders map[string]*folder // by name
-	made    []*folder          // those that were missing, parents first
+	folders map[string]*openFolder // by name
+	made    []*openFolder          // those that were missing, parents first
 	items   []*item
 	buf     []byte // room to compare contents with
 	held    int    // how many new files are locked
@@ -104,7 +104,7 @@ type transaction struct {
 // An item is a change under way.
 type item struct {
 	*Change
-	dir  *folder
+	dir  *openFolder
 	base string // its name in dir
 	now  State  // what is there, as last seen before the first change
 	ours State  // the file with the new contents
@@ -122,19 +122,19 @@ type item struct {
 // removes one.
 func (it *item) update() bool { return it.Was.Exists && !it.Remove }
 
-// A folder is held open by handle until the end, so that nobody can slip
+// An openFolder is held open by handle until the end, so that nobody can slip
 // another one in.
-type folder struct {
+type openFolder struct {
 	name   string
 	fd     int
 	state  State
-	parent *folder // if it was missing and we made it
+	parent *openFolder // if it was missing and we made it
 }
 
-// prepare finds a change's folder and checks that the file is as the caller
+// prepareChange finds a change's folder and checks that the file is as the caller
 // saw it and may be changed.
-func (t *transaction) prepare(c *Change) error {
-	dir, err := t.folder(filepath.Dir(c.Name), !c.Was.Exists && !c.Remove)
+func (t *transaction) prepareChange(c *Change) error {
+	dir, err := t.openDir(filepath.Dir(c.Name), !c.Was.Exists && !c.Remove)
 	if err == unix.ENOENT && c.Was.Exists {
 		return ErrChanged
 	}
@@ -149,7 +149,7 @@ func (t *transaction) prepare(c *Change) error {
 		return err
 	}
 	if it.update() {
-		err := again(func() error { return unix.Faccessat(dir.fd, it.base, unix.W_OK, accessFlags) })
+		err := retryInterrupted(func() error { return unix.Faccessat(dir.fd, it.base, unix.W_OK, accessFlags) })
 		if err != nil {
 			return err
 		}
@@ -174,26 +174,26 @@ func (it *item) check() error {
 		return unix.ENOENT
 	case it.now.Exists != it.Was.Exists:
 		return ErrChanged
-	case it.now.Same(it.Was) || it.known() && it.now.Size == int64(len(it.WasData)):
+	case it.now.Same(it.Was) || it.oldContentsKnown() && it.now.Size == int64(len(it.WasData)):
 		return nil
 	}
 	return ErrChanged
 }
 
-// folder opens a folder by handle, or makes it.
-func (t *transaction) folder(name string, make bool) (*folder, error) {
+// openDir opens a folder by handle, or makes it.
+func (t *transaction) openDir(name string, make bool) (*openFolder, error) {
 	if f := t.folders[name]; f != nil {
 		return f, nil
 	}
-	f := &folder{name: name}
+	f := &openFolder{name: name}
 	var err error
 	f.fd, err = open(name, folderFlags)
 	if err == unix.ENOENT && make {
-		if f.parent, err = t.folder(filepath.Dir(name), true); err != nil {
+		if f.parent, err = t.openDir(filepath.Dir(name), true); err != nil {
 			return nil, err
 		}
 		base := filepath.Base(name)
-		err = again(func() error { return unix.Mkdirat(f.parent.fd, base, 0o777) })
+		err = retryInterrupted(func() error { return unix.Mkdirat(f.parent.fd, base, 0o777) })
 		if err == nil {
 			t.made = append(t.made, f)
 		} else if err == unix.EEXIST { // somebody else was quicker
@@ -217,7 +217,7 @@ func (t *transaction) folder(name string, make bool) (*folder, error) {
 
 // moved checks that the folders are still where they were found.
 func (t *transaction) moved() error {
-	seen := map[*folder]bool{}
+	seen := map[*openFolder]bool{}
 	for _, it := range t.items {
 		f := it.dir
 		if seen[f] {
@@ -226,15 +226,15 @@ func (t *transaction) moved() error {
 		seen[f] = true
 		fd, err := open(f.name, folderFlags)
 		if err != nil {
-			return fail("replace", it.Name, fmt.Errorf("%w: %w", ErrChanged, err))
+			return pathError("replace", it.Name, fmt.Errorf("%w: %w", ErrChanged, err))
 		}
 		st, err := statFile(fd)
 		_ = unix.Close(fd)
 		if err != nil {
-			return fail("replace", it.Name, err)
+			return pathError("replace", it.Name, err)
 		}
 		if !st.sameFile(f.state) {
-			return fail("replace", it.Name, ErrChanged)
+			return pathError("replace", it.Name, ErrChanged)
 		}
 	}
 	return nil
@@ -249,16 +249,16 @@ func (t *transaction) temps() []string {
 	return names
 }
 
-// place puts the files in their places, and looks afterwards whether all the
+// placeAll puts the files in their places, and looks afterwards whether all the
 // replaced ones were what they should have been: once at once, and once more
 // when everything is done and nobody can have the old ones open by mistake.
-func (t *transaction) place() error {
+func (t *transaction) placeAll() error {
 	if err := t.moved(); err != nil {
 		return err
 	}
 	for _, it := range t.items {
 		if err := t.placeOne(it); err != nil {
-			return fail("replace", it.Name, err)
+			return pathError("replace", it.Name, err)
 		}
 	}
 	if t.opt.Sync {
@@ -268,7 +268,7 @@ func (t *transaction) place() error {
 	}
 	for _, it := range t.items {
 		if err := t.checkOld(it); err != nil {
-			return fail("replace", it.Name, err)
+			return pathError("replace", it.Name, err)
 		}
 	}
 	return nil
@@ -276,8 +276,8 @@ func (t *transaction) place() error {
 
 // flushFolders has the folders written to the disk that hold new names.
 func (t *transaction) flushFolders() error {
-	flushed := map[*folder]bool{}
-	one := func(f *folder) error {
+	flushed := map[*openFolder]bool{}
+	one := func(f *openFolder) error {
 		if flushed[f] {
 			return nil
 		}
@@ -291,7 +291,7 @@ func (t *transaction) flushFolders() error {
 			_ = unix.Close(fd)
 		}
 		if err != nil && !unsupported(err) {
-			return fail("sync", f.name, err)
+			return pathError("sync", f.name, err)
 		}
 		return nil
 	}
@@ -308,25 +308,25 @@ func (t *transaction) flushFolders() error {
 	return nil
 }
 
-// tidy removes the old contents. All is done by now, so a failure only leaves
+// removeOld removes the old contents. All is done by now, so a failure only leaves
 // a file too many.
-func (t *transaction) tidy() {
+func (t *transaction) removeOld() {
 	for _, it := range t.items {
 		if it.staged {
-			_ = t.drop(it)
+			_ = t.removeTemp(it)
 		}
 	}
 }
 
-// drop removes the file under an item's temporary name, or remembers it.
-func (t *transaction) drop(it *item) error {
+// removeTemp removes the file under an item's temporary name, or remembers it.
+func (t *transaction) removeTemp(it *item) error {
 	err := remove(it.dir.fd, it.temp, 0)
 	if err == nil || err == unix.ENOENT {
 		return nil
 	}
 	name := filepath.Join(it.dir.name, it.temp)
 	t.opt.Litter.add(name)
-	return fail("remove", name, err)
+	return pathError("remove", name, err)
 }
 
 // rollback puts everything back, the last first. It returns an error for each
@@ -335,12 +335,12 @@ func (t *transaction) rollback() (errs []error) {
 	for _, it := range slices.Backward(t.items) {
 		if it.done {
 			if err := t.putBack(it); err != nil {
-				errs = append(errs, fmt.Errorf("putting back: %w", fail("replace", it.Name, err)))
+				errs = append(errs, fmt.Errorf("putting back: %w", pathError("replace", it.Name, err)))
 				continue
 			}
 		}
 		if it.staged {
-			if err := t.drop(it); err != nil {
+			if err := t.removeTemp(it); err != nil {
 				errs = append(errs, err)
 			}
 		}
@@ -369,7 +369,7 @@ func remove(dir int, name string, flags int) error {
 // stubborn tries what should not fail a few times more.
 func stubborn(call func() error) (err error) {
 	for range 4 {
-		err = again(call)
+		err = retryInterrupted(call)
 		switch err {
 		case nil, unix.ENOENT, unix.EEXIST, unix.ENOTEMPTY, unix.EPERM, unix.EACCES, unix.EROFS:
 			return err

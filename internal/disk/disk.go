@@ -97,8 +97,8 @@ type Change struct {
 	SetMode bool
 }
 
-// known reports whether the change says what the old contents were.
-func (c *Change) known() bool { return c.WasData != nil || c.Was.Size == 0 }
+// oldContentsKnown reports whether the change says what the old contents were.
+func (c *Change) oldContentsKnown() bool { return c.WasData != nil || c.Was.Size == 0 }
 
 // Options are settings of a Commit. The zero value is good for files that
 // need not outlive a power cut.
@@ -129,8 +129,8 @@ const (
 	oldSuffix  = ".old"
 )
 
-// fail names the file an error is about.
-func fail(op, name string, err error) error {
+// pathError names the file an error is about.
+func pathError(op, name string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -155,10 +155,10 @@ func checkChanges(changes []Change) error {
 	for i := range changes {
 		name := changes[i].Name
 		if err := checkName(name); err != nil {
-			return fail("replace", name, err)
+			return pathError("replace", name, err)
 		}
 		if seen[name] {
-			return fail("replace", name, errors.New("is changed twice at once"))
+			return pathError("replace", name, errors.New("is changed twice at once"))
 		}
 		seen[name] = true
 	}

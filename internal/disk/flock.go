@@ -36,7 +36,7 @@ func lockFiles(ctx context.Context, names []string) (held, error) {
 		if !busy || err != nil {
 			return files, err
 		}
-		if err := pause(ctx, wait/2+rand.N(wait/2)); err != nil {
+		if err := sleep(ctx, wait/2+rand.N(wait/2)); err != nil {
 			return nil, err
 		}
 	}
@@ -44,7 +44,7 @@ func lockFiles(ctx context.Context, names []string) (held, error) {
 
 func tryFiles(names []string) (files held, busy bool, err error) {
 	for _, name := range names {
-		busy, err = files.try(name)
+		busy, err = files.tryLockFile(name)
 		if busy || err != nil {
 			files.release()
 			return nil, busy, err
@@ -53,20 +53,20 @@ func tryFiles(names []string) (files held, busy bool, err error) {
 	return files, false, nil
 }
 
-// try locks the file of a name unless somebody else has it. A file that is
+// tryLockFile locks the file of a name unless somebody else has it. A file that is
 // missing, is no regular file, may not be read or lies where there are no
 // locks is left alone: whoever uses it next will say what is wrong with it.
-func (h *held) try(name string) (busy bool, err error) {
+func (h *held) tryLockFile(name string) (busy bool, err error) {
 	dir, base, err := openParent(name)
 	if err != nil {
 		if err == unix.EMFILE || err == unix.ENFILE || err == unix.EINVAL {
-			return false, fail("open", name, err)
+			return false, pathError("open", name, err)
 		}
 		return false, nil
 	}
 	defer unix.Close(dir)
 	busy, err = h.tryAt(dir, base)
-	return busy, fail("open", name, err)
+	return busy, pathError("open", name, err)
 }
 
 func (h *held) tryAt(dir int, base string) (busy bool, err error) {
@@ -96,7 +96,7 @@ func (h *held) tryAt(dir int, base string) (busy bool, err error) {
 // may have been replaced since it was opened, and then it is to be tried
 // again as if it were busy.
 func lockOpen(fd, dir int, base string) (locked, busy bool) {
-	err := again(func() error { return unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) })
+	err := retryInterrupted(func() error { return unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) })
 	if err != nil {
 		return false, err == unix.EWOULDBLOCK
 	}

@@ -146,7 +146,7 @@ func TestWriterIsWaitedFor(t *testing.T) {
 	}
 	tr := &transaction{lacks: lacks{patience: patience}}
 	holds := func() bool {
-		got, err := tr.holds(&folder{fd: dir}, "f", contents{st, []byte("old"), true})
+		got, err := tr.hasContents(&openFolder{fd: dir}, "f", contents{st, []byte("old"), true})
 		ok(t, err)
 		return got
 	}

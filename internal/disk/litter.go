@@ -30,9 +30,9 @@ func (l *Litter) add(name string) {
 	}
 }
 
-// sweep removes what can be removed now. The names are random, so that nothing
+// removeAll removes what can be removed now. The names are random, so that nothing
 // else can be meant by them.
-func (l *Litter) sweep() {
+func (l *Litter) removeAll() {
 	if l == nil {
 		return
 	}

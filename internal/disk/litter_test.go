@@ -28,11 +28,11 @@ func TestLitter(t *testing.T) {
 		t.Fatal(err)
 	}
 	var litter Litter
-	at := &folder{name: dir, fd: fd}
+	at := &openFolder{name: dir, fd: fd}
 	tx := &transaction{opt: Options{Litter: &litter}, items: []*item{
 		{dir: at, temp: filepath.Base(stuck), staged: true}, {dir: at, temp: filepath.Base(gone), staged: true}, {dir: at, temp: "not-staged"},
 	}}
-	tx.tidy()
+	tx.removeOld()
 	if !slices.Equal(litter.names, []string{stuck}) {
 		t.Fatalf("remembered are %q", litter.names)
 	}

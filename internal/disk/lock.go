@@ -48,7 +48,7 @@ func (l *Locks) Lock(ctx context.Context, names ...string) (release func(), err 
 	var mine []string
 	undo := func() {
 		for _, name := range slices.Backward(mine) {
-			l.pass(name)
+			l.wakeNext(name)
 		}
 	}
 	polite := false
@@ -62,7 +62,7 @@ func (l *Locks) Lock(ctx context.Context, names ...string) (release func(), err 
 		polite = polite || wait
 	}
 	if polite {
-		err = pause(ctx, politeTime)
+		err = sleep(ctx, politeTime)
 	}
 	var files held
 	if err == nil {
@@ -105,7 +105,7 @@ func (l *Locks) take(ctx context.Context, name string) (polite bool, err error) 
 		select {
 		case <-turn: // it came too late
 			l.mu.Unlock()
-			l.pass(name)
+			l.wakeNext(name)
 		default:
 			q.waiting.Remove(place)
 			l.mu.Unlock()
@@ -120,8 +120,8 @@ func (l *Locks) take(ctx context.Context, name string) (polite bool, err error) 
 	return polite, nil
 }
 
-// pass gives a name to the next who waits.
-func (l *Locks) pass(name string) {
+// wakeNext gives a name to the next who waits.
+func (l *Locks) wakeNext(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	q := l.names[name]
@@ -133,8 +133,8 @@ func (l *Locks) pass(name string) {
 	close(q.waiting.Remove(next).(chan struct{}))
 }
 
-// pause waits for a while or until ctx ends.
-func pause(ctx context.Context, d time.Duration) error {
+// sleep waits for a while or until ctx ends.
+func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

@@ -26,7 +26,7 @@ const (
 func Open(name string, flags int) (*os.File, error) {
 	fd, err := open(name, flags|unix.O_NOFOLLOW)
 	if err != nil {
-		return nil, fail("open", name, err)
+		return nil, pathError("open", name, err)
 	}
 	return os.NewFile(uintptr(fd), name), nil
 }
@@ -71,7 +71,7 @@ func openByParts(name string, flags int) (int, error) {
 // openAt opens what a folder holds. Systems disagree on what error a link
 // that is not followed gives; here it is always ELOOP.
 func openAt(dir int, name string, flags int) (fd int, err error) {
-	err = again(func() error {
+	err = retryInterrupted(func() error {
 		fd, err = unix.Openat(dir, name, flags|unix.O_CLOEXEC, 0)
 		return err
 	})
@@ -83,8 +83,8 @@ func openAt(dir int, name string, flags int) (fd int, err error) {
 	return fd, err
 }
 
-// again repeats a call that a signal has interrupted.
-func again(call func() error) error {
+// retryInterrupted repeats a call that a signal has interrupted.
+func retryInterrupted(call func() error) error {
 	for {
 		if err := call(); err != unix.EINTR {
 			return err
@@ -116,13 +116,13 @@ func Look(name string) (State, error) {
 		dir, base, err = unix.AT_FDCWD, name, nil
 	}
 	if err != nil {
-		return State{}, fail("stat", name, err)
+		return State{}, pathError("stat", name, err)
 	}
 	if dir >= 0 {
 		defer unix.Close(dir)
 	}
 	st, err := statAt(dir, base)
-	return st, fail("stat", name, err)
+	return st, pathError("stat", name, err)
 }
 
 // owner is whom a file belongs to.
@@ -140,7 +140,7 @@ func (s State) sameRights(o State) bool {
 // statAt looks at what a folder holds; a missing name is no error.
 func statAt(dir int, name string) (State, error) {
 	var st unix.Stat_t
-	err := again(func() error { return unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) })
+	err := retryInterrupted(func() error { return unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) })
 	if err == unix.ENOENT {
 		return State{}, nil
 	}
@@ -153,7 +153,7 @@ func statAt(dir int, name string) (State, error) {
 // statFile looks at an open file.
 func statFile(fd int) (State, error) {
 	var st unix.Stat_t
-	if err := again(func() error { return unix.Fstat(fd, &st) }); err != nil {
+	if err := retryInterrupted(func() error { return unix.Fstat(fd, &st) }); err != nil {
 		return State{}, err
 	}
 	return stateOf(&st), nil

@@ -21,13 +21,13 @@ func (t *transaction) placeOne(it *item) error {
 	var err error
 	switch {
 	case it.Remove:
-		if err = t.move(it.dir.fd, it.base, it.temp); err == nil {
+		if err = t.renameFree(it.dir.fd, it.base, it.temp); err == nil {
 			it.staged = true
 		}
 	case it.update():
 		err = t.swap(it)
 	default:
-		if err = t.move(it.dir.fd, it.temp, it.base); err == nil {
+		if err = t.renameFree(it.dir.fd, it.temp, it.base); err == nil {
 			it.staged = false
 		}
 	}
@@ -77,7 +77,7 @@ func (t *transaction) checkOld(it *item) error {
 }
 
 func (t *transaction) checkOldAt(it *item, name string) error {
-	same, err := t.holds(it.dir, name, contents{it.now, it.WasData, it.known()})
+	same, err := t.hasContents(it.dir, name, contents{it.now, it.WasData, it.oldContentsKnown()})
 	if err == nil && !same {
 		err = ErrChanged
 	}
@@ -92,9 +92,9 @@ type contents struct {
 	known bool
 }
 
-// holds reports whether a name leads to the very file and it holds what it
+// hasContents reports whether a name leads to the very file and it holds what it
 // shall, and waits a while for those who have it open for writing.
-func (t *transaction) holds(dir *folder, name string, want contents) (bool, error) {
+func (t *transaction) hasContents(dir *openFolder, name string, want contents) (bool, error) {
 	st, err := statAt(dir.fd, name)
 	if err != nil {
 		return false, err
@@ -130,7 +130,7 @@ func (t *transaction) wait() bool {
 // still reports whether an open file holds what it shall.
 func (t *transaction) still(fd int, want contents) (bool, error) {
 	if want.known {
-		return equal(fd, want.data, t.room())
+		return equal(fd, want.data, t.compareBuffer())
 	}
 	st, err := statFile(fd)
 	return st.sameTime(want.file), err
@@ -159,7 +159,7 @@ func (t *transaction) swapByLink(it *item) error {
 	dir, backup := it.dir.fd, strings.TrimSuffix(it.temp, tempSuffix)+oldSuffix
 	err := error(unix.EOPNOTSUPP)
 	if !t.lacks.hardLinks {
-		err = again(func() error { return unix.Linkat(dir, it.base, dir, backup, 0) })
+		err = retryInterrupted(func() error { return unix.Linkat(dir, it.base, dir, backup, 0) })
 	}
 	if err == unix.EPERM || err == unix.EMLINK || err != nil && unsupported(err) {
 		err = t.copyOld(it, backup)
@@ -167,7 +167,7 @@ func (t *transaction) swapByLink(it *item) error {
 	if err != nil {
 		return err
 	}
-	err = again(func() error { return unix.Renameat(dir, it.temp, dir, it.base) })
+	err = retryInterrupted(func() error { return unix.Renameat(dir, it.temp, dir, it.base) })
 	if err != nil {
 		return errors.Join(err, remove(dir, backup, 0))
 	}
@@ -208,10 +208,10 @@ func (t *transaction) copyOld(it *item, backup string) error {
 	return nil
 }
 
-// move renames a file to a name that must be free. Where the system cannot do
+// renameFree renames a file to a name that must be free. Where the system cannot do
 // that in one step the file has both names for a moment; where there are no
 // second names, whoever takes the name at the last moment loses.
-func (t *transaction) move(dir int, from, to string) error {
+func (t *transaction) renameFree(dir int, from, to string) error {
 	if !t.lacks.noReplace {
 		err := renameNew(dir, from, to)
 		if err == nil || !unsupported(err) {
@@ -219,7 +219,7 @@ func (t *transaction) move(dir int, from, to string) error {
 		}
 	}
 	if !t.lacks.hardLinks {
-		err := again(func() error { return unix.Linkat(dir, from, dir, to, 0) })
+		err := retryInterrupted(func() error { return unix.Linkat(dir, from, dir, to, 0) })
 		if err == nil {
 			if err = remove(dir, from, 0); err != nil {
 				_ = remove(dir, to, 0)
@@ -237,5 +237,5 @@ func (t *transaction) move(dir int, from, to string) error {
 	if err != nil {
 		return err
 	}
-	return again(func() error { return unix.Renameat(dir, from, dir, to) })
+	return retryInterrupted(func() error { return unix.Renameat(dir, from, dir, to) })
 }

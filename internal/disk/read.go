@@ -28,13 +28,13 @@ const (
 func Read(name string, max int64) ([]byte, State, error) {
 	dir, base, err := openParent(name)
 	if err != nil {
-		return nil, State{}, fail("read", name, err)
+		return nil, State{}, pathError("read", name, err)
 	}
 	defer unix.Close(dir)
 	for try := range readTries {
 		data, st, err := readOnce(dir, base, max)
 		if err != nil {
-			return nil, State{}, fail("read", name, err)
+			return nil, State{}, pathError("read", name, err)
 		}
 		if st.Exists {
 			return data, st, nil
@@ -43,7 +43,7 @@ func Read(name string, max int64) ([]byte, State, error) {
 			time.Sleep(readPause)
 		}
 	}
-	return nil, State{}, fail("read", name, ErrChanged)
+	return nil, State{}, pathError("read", name, ErrChanged)
 }
 
 // readOnce returns a State that does not exist if the file has changed while
@@ -70,17 +70,17 @@ func readOnce(dir int, base string, max int64) ([]byte, State, error) {
 		return nil, State{}, nil
 	}
 	if time.Since(time.Unix(0, after.mtime)) < youngAge {
-		if same, err := settled(fd, data); err != nil || !same {
+		if same, err := rereadEqual(fd, data); err != nil || !same {
 			return nil, State{}, err
 		}
 	}
 	return data, after, nil
 }
 
-// settled reads a file again and reports whether it holds the same. If
+// rereadEqual reads a file again and reports whether it holds the same. If
 // somebody has it open for writing, that is not believed before they have had
 // some time to go on.
-func settled(fd int, data []byte) (bool, error) {
+func rereadEqual(fd int, data []byte) (bool, error) {
 	buf := make([]byte, min(len(data)+1, compareSize))
 	tries := settleTries
 	return watch(fd, func() (bool, error) { return equal(fd, data, buf) }, func() bool {
@@ -126,7 +126,7 @@ func readAll(fd int, size, max int64) ([]byte, error) {
 }
 
 func readAt(fd int, to []byte, at int64) (n int, err error) {
-	err = again(func() error {
+	err = retryInterrupted(func() error {
 		n, err = unix.Pread(fd, to, at)
 		return err
 	})

@@ -29,7 +29,7 @@ type owner struct{}
 // folder that somebody swaps for a link meanwhile is followed.
 func Open(name string, flags int) (*os.File, error) {
 	if err := checkName(name); err != nil || flags&(os.O_CREATE|os.O_TRUNC) != 0 {
-		return nil, fail("open", name, syscall.EINVAL)
+		return nil, pathError("open", name, syscall.EINVAL)
 	}
 	return os.OpenFile(name, flags, 0)
 }
@@ -37,7 +37,7 @@ func Open(name string, flags int) (*os.File, error) {
 // Look says what a name holds; a missing one is no error.
 func Look(name string) (State, error) {
 	if err := checkName(name); err != nil {
-		return State{}, fail("stat", name, err)
+		return State{}, pathError("stat", name, err)
 	}
 	info, err := os.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -60,13 +60,13 @@ func Read(name string, max int64) ([]byte, State, error) {
 	for range 16 {
 		data, st, err := simpleRead(name, max)
 		if err != nil {
-			return nil, State{}, fail("read", name, err)
+			return nil, State{}, pathError("read", name, err)
 		}
 		if st.Exists {
 			return data, st, nil
 		}
 	}
-	return nil, State{}, fail("read", name, ErrChanged)
+	return nil, State{}, pathError("read", name, ErrChanged)
 }
 
 func simpleRead(name string, max int64) ([]byte, State, error) {
@@ -140,7 +140,7 @@ func Commit(ctx context.Context, changes []Change, opt Options) (err error) {
 			err = t.stage(c)
 		}
 		if err != nil {
-			return fail("replace", c.Name, err)
+			return pathError("replace", c.Name, err)
 		}
 		temps = append(temps, t.items[i].temp)
 	}
@@ -154,7 +154,7 @@ func Commit(ctx context.Context, changes []Change, opt Options) (err error) {
 	}
 	for _, it := range t.items {
 		if err := t.place(it); err != nil {
-			return fail("replace", it.Name, err)
+			return pathError("replace", it.Name, err)
 		}
 	}
 	done = true
@@ -245,7 +245,7 @@ func (t *simple) check(c *Change) ([]byte, fs.FileMode, error) {
 
 // saw reports whether this is what the caller saw.
 func (c *Change) saw(st State, data []byte) bool {
-	if c.known() {
+	if c.oldContentsKnown() {
 		return bytes.Equal(data, c.WasData)
 	}
 	return st.Same(c.Was)

@@ -96,7 +96,7 @@ func ReadSmall(name string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	if err := small(info, most); err != nil {
-		return nil, fail("read", name, err)
+		return nil, pathError("read", name, err)
 	}
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -113,7 +113,7 @@ func ReadOpen(f *os.File, most int64) ([]byte, error) {
 		return nil, err
 	}
 	if err := small(info, most); err != nil {
-		return nil, fail("read", f.Name(), err)
+		return nil, pathError("read", f.Name(), err)
 	}
 	var buf bytes.Buffer
 	buf.Grow(int(info.Size()) + bytes.MinRead) // room to find the end without growing
@@ -121,7 +121,7 @@ func ReadOpen(f *os.File, most int64) ([]byte, error) {
 		return nil, err
 	}
 	if int64(buf.Len()) > most { // it has grown, or is one that the kernel makes up
-		return nil, fail("read", f.Name(), tooLarge(most))
+		return nil, pathError("read", f.Name(), tooLarge(most))
 	}
 	return buf.Bytes(), nil
 }

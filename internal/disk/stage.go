@@ -38,16 +38,16 @@ func (t *transaction) stageBatch(ctx context.Context, batch []*item) (err error)
 	defer func() {
 		for _, it := range batch {
 			if e := it.closeNew(); e != nil && err == nil {
-				err = fail("replace", it.Name, e)
+				err = pathError("replace", it.Name, e)
 			}
 		}
 	}()
 	for _, it := range batch {
 		if err = ctx.Err(); err == nil {
-			err = t.fill(it)
+			err = t.writeNew(it)
 		}
 		if err != nil {
-			return fail("replace", it.Name, err)
+			return pathError("replace", it.Name, err)
 		}
 	}
 	if t.opt.Sync {
@@ -56,8 +56,8 @@ func (t *transaction) stageBatch(ctx context.Context, batch []*item) (err error)
 		}
 	}
 	for _, it := range batch {
-		if err := t.finish(it); err != nil {
-			return fail("replace", it.Name, err)
+		if err := t.linkTemp(it); err != nil {
+			return pathError("replace", it.Name, err)
 		}
 	}
 	return nil
@@ -70,7 +70,7 @@ func flushNew(batch []*item) error {
 	work := func() {
 		for i := int(next.Add(1)) - 1; i < len(batch); i = int(next.Add(1)) - 1 {
 			if it := batch[i]; it.open {
-				errs[i] = fail("replace", it.Name, flush(it.fd))
+				errs[i] = pathError("replace", it.Name, flush(it.fd))
 			}
 		}
 	}
@@ -83,9 +83,9 @@ func flushNew(batch []*item) error {
 	return errors.Join(errs...)
 }
 
-// fill checks the old file once more, by contents if need be, and writes the
+// writeNew checks the old file once more, by contents if need be, and writes the
 // new one. A removal only needs a name to move the old file to.
-func (t *transaction) fill(it *item) error {
+func (t *transaction) writeNew(it *item) error {
 	if it.Remove {
 		it.temp = t.newTemp()
 		return nil
@@ -108,10 +108,10 @@ func (t *transaction) fill(it *item) error {
 	return t.write(it, old)
 }
 
-// finish gives a new file its temporary name, if it has none, and locks it
+// linkTemp gives a new file its temporary name, if it has none, and locks it
 // until the end, so that no other process that uses [Locks] builds on what
 // may yet be taken back.
-func (t *transaction) finish(it *item) (err error) {
+func (t *transaction) linkTemp(it *item) (err error) {
 	if !it.open {
 		return nil
 	}
@@ -126,7 +126,7 @@ func (t *transaction) finish(it *item) (err error) {
 	}
 	if err != nil && !it.staged && unsupported(err) { // begin again, with a name
 		t.lacks.nameless = true
-		if err := errors.Join(it.closeNew(), t.fill(it)); err != nil {
+		if err := errors.Join(it.closeNew(), t.writeNew(it)); err != nil {
 			return err
 		}
 		if t.opt.Sync {
@@ -134,7 +134,7 @@ func (t *transaction) finish(it *item) (err error) {
 				return err
 			}
 		}
-		return t.finish(it)
+		return t.linkTemp(it)
 	}
 	if err == nil && t.held < maxHeld {
 		t.held++
@@ -165,15 +165,15 @@ func (t *transaction) checkContents(it *item, old int) error {
 	if it.now.Same(it.Was) {
 		return nil
 	}
-	same, err := equal(old, it.WasData, t.room())
+	same, err := equal(old, it.WasData, t.compareBuffer())
 	if err == nil && !same {
 		err = ErrChanged
 	}
 	return err
 }
 
-// room returns a buffer to compare contents with.
-func (t *transaction) room() []byte {
+// compareBuffer returns a buffer to compare contents with.
+func (t *transaction) compareBuffer() []byte {
 	if t.buf == nil {
 		t.buf = make([]byte, compareSize)
 	}
@@ -187,7 +187,7 @@ func (t *transaction) write(it *item, old int) (err error) {
 	if old < 0 && it.Mode == 0 {
 		mode = 0o666 // the system takes away the umask, or asks the folder
 	}
-	if it.fd, err = t.create(it, mode); err != nil {
+	if it.fd, err = t.createTemp(it, mode); err != nil {
 		return err
 	}
 	it.open = true
@@ -202,11 +202,11 @@ func (t *transaction) write(it *item, old int) (err error) {
 	if it.Mode == 0 {
 		return nil
 	}
-	return again(func() error { return unix.Fchmod(it.fd, uint32(it.Mode.Perm())) })
+	return retryInterrupted(func() error { return unix.Fchmod(it.fd, uint32(it.Mode.Perm())) })
 }
 
-// create makes a file to write to, without a name or with a new one.
-func (t *transaction) create(it *item, mode uint32) (fd int, err error) {
+// createTemp makes a file to write to, without a name or with a new one.
+func (t *transaction) createTemp(it *item, mode uint32) (fd int, err error) {
 	if !t.lacks.nameless {
 		fd, err := openNameless(it.dir.fd, mode)
 		if err == nil || !unsupported(err) {
@@ -223,7 +223,7 @@ func (t *transaction) create(it *item, mode uint32) (fd int, err error) {
 
 func createAt(dir int, name string, mode uint32) (fd int, err error) {
 	const flags = unix.O_WRONLY | unix.O_CREAT | unix.O_EXCL | unix.O_NOFOLLOW | unix.O_CLOEXEC
-	err = again(func() error {
+	err = retryInterrupted(func() error {
 		fd, err = unix.Openat(dir, name, flags, mode)
 		return err
 	})
@@ -257,7 +257,7 @@ func (t *transaction) newTemp() string {
 func writeAll(fd int, data []byte) error {
 	for len(data) > 0 {
 		var n int
-		err := again(func() (err error) { n, err = unix.Write(fd, data); return err })
+		err := retryInterrupted(func() (err error) { n, err = unix.Write(fd, data); return err })
 		if err != nil {
 			return err
 		}
@@ -291,9 +291,9 @@ func copyRights(fd, old int, st State) error {
 	if err := copyAttributes(old, fd); err != nil {
 		return err
 	}
-	return again(func() error { return unix.Fchmod(fd, bitsOf(mode)) })
+	return retryInterrupted(func() error { return unix.Fchmod(fd, bitsOf(mode)) })
 }
 
 func chown(fd, uid, gid int) error {
-	return again(func() error { return unix.Fchown(fd, uid, gid) })
+	return retryInterrupted(func() error { return unix.Fchown(fd, uid, gid) })
 }

@@ -13,12 +13,12 @@ const walkFlag = unix.O_SEARCH
 
 // exchange swaps two files of a folder in one step.
 func exchange(dir int, a, b string) error {
-	return again(func() error { return unix.RenameatxNp(dir, a, dir, b, unix.RENAME_SWAP) })
+	return retryInterrupted(func() error { return unix.RenameatxNp(dir, a, dir, b, unix.RENAME_SWAP) })
 }
 
 // renameNew renames a file unless the new name is taken.
 func renameNew(dir int, from, to string) error {
-	return again(func() error { return unix.RenameatxNp(dir, from, dir, to, unix.RENAME_EXCL) })
+	return retryInterrupted(func() error { return unix.RenameatxNp(dir, from, dir, to, unix.RENAME_EXCL) })
 }
 
 // unsupported reports whether an error says that the system or the file
@@ -30,9 +30,9 @@ func unsupported(err error) bool {
 // flush has a file written to the disk, through the cache of the drive where
 // that can be had.
 func flush(fd int) error {
-	err := again(func() error { _, err := unix.FcntlInt(uintptr(fd), unix.F_FULLFSYNC, 0); return err })
+	err := retryInterrupted(func() error { _, err := unix.FcntlInt(uintptr(fd), unix.F_FULLFSYNC, 0); return err })
 	if err != nil && unsupported(err) {
-		return again(func() error { return unix.Fsync(fd) })
+		return retryInterrupted(func() error { return unix.Fsync(fd) })
 	}
 	return err
 }

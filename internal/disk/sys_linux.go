@@ -22,7 +22,7 @@ func openWhole(name string, flags int) (fd int, ok bool, err error) {
 	// O_NOFOLLOW would only change the error for a link at the end.
 	flags = flags&^unix.O_NOFOLLOW | unix.O_CLOEXEC
 	how := unix.OpenHow{Flags: uint64(flags), Resolve: unix.RESOLVE_NO_SYMLINKS}
-	err = again(func() error {
+	err = retryInterrupted(func() error {
 		fd, err = unix.Openat2(unix.AT_FDCWD, name, &how)
 		return err
 	})
@@ -35,12 +35,12 @@ func openWhole(name string, flags int) (fd int, ok bool, err error) {
 
 // exchange swaps two files of a folder in one step.
 func exchange(dir int, a, b string) error {
-	return again(func() error { return unix.Renameat2(dir, a, dir, b, unix.RENAME_EXCHANGE) })
+	return retryInterrupted(func() error { return unix.Renameat2(dir, a, dir, b, unix.RENAME_EXCHANGE) })
 }
 
 // renameNew renames a file unless the new name is taken.
 func renameNew(dir int, from, to string) error {
-	return again(func() error { return unix.Renameat2(dir, from, dir, to, unix.RENAME_NOREPLACE) })
+	return retryInterrupted(func() error { return unix.Renameat2(dir, from, dir, to, unix.RENAME_NOREPLACE) })
 }
 
 // unsupported reports whether an error says that the system or the file
@@ -52,7 +52,7 @@ func unsupported(err error) bool {
 // openNameless makes a file in a folder that has no name yet, so that nothing
 // is left of it when we are killed.
 func openNameless(dir int, mode uint32) (fd int, err error) {
-	err = again(func() error {
+	err = retryInterrupted(func() error {
 		fd, err = unix.Openat(dir, ".", unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC, mode)
 		return err
 	})
@@ -64,14 +64,14 @@ func openNameless(dir int, mode uint32) (fd int, err error) {
 
 // nameFile gives a file of openNameless a name that must be free.
 func nameFile(fd, dir int, name string) error {
-	err := again(func() error {
+	err := retryInterrupted(func() error {
 		return unix.Linkat(unix.AT_FDCWD, "/proc/self/fd/"+strconv.Itoa(fd), dir, name, unix.AT_SYMLINK_FOLLOW)
 	})
 	if err != unix.ENOENT && err != unix.ENOTDIR {
 		return err
 	}
 	// There is no /proc.
-	err = again(func() error { return unix.Linkat(fd, "", dir, name, unix.AT_EMPTY_PATH) })
+	err = retryInterrupted(func() error { return unix.Linkat(fd, "", dir, name, unix.AT_EMPTY_PATH) })
 	if err == unix.ENOENT || err == unix.EPERM {
 		err = unix.EOPNOTSUPP
 	}
@@ -79,7 +79,7 @@ func nameFile(fd, dir int, name string) error {
 }
 
 // flush has a file written to the disk.
-func flush(fd int) error { return again(func() error { return unix.Fsync(fd) }) }
+func flush(fd int) error { return retryInterrupted(func() error { return unix.Fsync(fd) }) }
 
 // A leaseState says who has a file open for writing.
 type leaseState int

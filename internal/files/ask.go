@@ -20,7 +20,7 @@ func (f *Workspace) AskRead(ctx context.Context, a Asker, p Path) error {
 func (f *Workspace) AskFor(ctx context.Context, a Asker, req permission.Request, p Path) error {
 	asked, leads := req, req
 	asked.Patterns, asked.Always = []string{p.abs}, []string{"*"}
-	top, rel := f.inquiry.real(f.top(p.dir)), below(f.top(p.dir), p.abs)
+	top, rel := f.cache.real(f.baseDir(p.dir)), relativeNames(f.baseDir(p.dir), p.abs)
 	asked.Forms = map[string][]string{p.abs: rel}
 	if p.real != p.abs && rel != nil && filepath.Join(top, rel[0]) == p.real {
 		// Only the way to the workspace is spelled otherwise: one thing, two names.
@@ -31,12 +31,12 @@ func (f *Workspace) AskFor(ctx context.Context, a Asker, req permission.Request,
 		return a.Ask(ctx, asked)
 	}
 	leads.Patterns, leads.Always = []string{p.real}, []string{"*"}
-	leads.Forms = map[string][]string{p.real: below(top, p.real)}
+	leads.Forms = map[string][]string{p.real: relativeNames(top, p.real)}
 	return a.Ask(ctx, asked, leads)
 }
 
-// below is the name of a file as seen from a folder.
-func below(top, file string) []string {
+// relativeNames is the name of a file as seen from a folder.
+func relativeNames(top, file string) []string {
 	rel, err := filepath.Rel(top, file)
 	if err != nil {
 		return nil
@@ -57,36 +57,36 @@ func (f *Workspace) MayEdit(a Decider, paths ...Path) bool { return a.Allowed(f.
 
 // EditRequest is what [Files.AskEdit] asks.
 func (f *Workspace) EditRequest(paths ...Path) permission.Request {
-	if f.inquiry == nil {
-		f = f.Inquiry() // a dozen names of the same few folders are followed
+	if f.cache == nil {
+		f = f.WithCache() // a dozen names of the same few folders are followed
 	}
 	req := permission.Request{
 		Permission: "edit", Always: []string{"*"},
 		Forms: map[string][]string{}, Guards: map[string][]string{},
 	}
-	leads, made := map[string][]lead{}, madeBy(paths)
+	leads, made := map[string][]guardedTarget{}, madeBy(paths)
 	add := func(name, abs, top string, p Path) {
 		if _, known := leads[p.dir]; !known {
-			leads[p.dir] = f.leads(p.dir)
+			leads[p.dir] = f.guardedTargets(p.dir)
 		}
 		req.Patterns = append(req.Patterns, name)
-		req.Forms[name] = append(below(top, abs), abs)
+		req.Forms[name] = append(relativeNames(top, abs), abs)
 		if words := f.guards(p, leads[p.dir], made); words != nil {
 			req.Guards[name] = words
 		}
 	}
 	for _, p := range paths {
-		top := f.top(p.dir)
+		top := f.baseDir(p.dir)
 		add(p.shown, p.abs, top, p)
-		if rel := below(top, p.abs); rel != nil && filepath.Join(f.inquiry.real(top), rel[0]) == p.real {
+		if rel := relativeNames(top, p.abs); rel != nil && filepath.Join(f.cache.real(top), rel[0]) == p.real {
 			req.Forms[p.shown] = append(req.Forms[p.shown], p.real)
 			continue
 		}
 		name := p.real
-		if rel := below(f.inquiry.real(top), p.real); rel != nil {
+		if rel := relativeNames(f.cache.real(top), p.real); rel != nil {
 			name = rel[0]
 		}
-		add(name, p.real, f.inquiry.real(top), p)
+		add(name, p.real, f.cache.real(top), p)
 	}
 	return req
 }
@@ -108,11 +108,11 @@ func (f *Workspace) Withheld(a Filterer, p Path) bool {
 
 // underEveryName reports whether reading p is fine under each of its names.
 func (f *Workspace) underEveryName(p Path, fine func(permission.Request) bool) bool {
-	top := f.top(p.dir)
-	for name, top := range map[string]string{p.abs: top, p.real: f.inquiry.real(top)} {
+	top := f.baseDir(p.dir)
+	for name, top := range map[string]string{p.abs: top, p.real: f.cache.real(top)} {
 		req := permission.Request{
 			Permission: "read", Patterns: []string{name},
-			Forms: map[string][]string{name: append(below(top, name), p.abs)},
+			Forms: map[string][]string{name: append(relativeNames(top, name), p.abs)},
 		}
 		if !fine(req) {
 			return false
@@ -127,7 +127,7 @@ func (f *Workspace) underEveryName(p Path, fine func(permission.Request) bool) b
 	for _, name := range f.otherNames(ctx, p, info) {
 		req := permission.Request{
 			Permission: "read", Patterns: []string{name},
-			Forms: map[string][]string{name: below(f.inquiry.real(top), name)},
+			Forms: map[string][]string{name: relativeNames(f.cache.real(top), name)},
 		}
 		if !fine(req) {
 			return false

@@ -52,7 +52,7 @@ func (s *History) copyBlob(w io.Writer, hash string) error {
 	}
 	defer f.Close()
 	h := sha256.New()
-	if err := unpack(io.MultiWriter(w, h), f); err != nil {
+	if err := decompressBlob(io.MultiWriter(w, h), f); err != nil {
 		var disk *fs.PathError
 		if errors.As(err, &disk) {
 			return fmt.Errorf("reading contents: %w", err)
@@ -65,7 +65,7 @@ func (s *History) copyBlob(w io.Writer, hash string) error {
 	return nil
 }
 
-func unpack(w io.Writer, r io.Reader) error {
+func decompressBlob(w io.Writer, r io.Reader) error {
 	var head [blobHeader]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return err
@@ -127,9 +127,9 @@ type parcel struct {
 	there bool // it is in the store
 }
 
-// prepare readies contents outside the lock. Contents that are in the store
+// prepareParcel readies contents outside the lock. Contents that are in the store
 // already are read, so that damaged ones are replaced while somebody has them.
-func (s *History) prepare(hash string, data []byte) (parcel, error) {
+func (s *History) prepareParcel(hash string, data []byte) (parcel, error) {
 	p := parcel{hash: hash, data: data}
 	if s.copyBlob(io.Discard, hash) == nil {
 		return p, nil
@@ -162,8 +162,8 @@ func (s *History) temp(data []byte) (string, error) {
 	return path, nil
 }
 
-// place moves a file to its final name.
-func (s *History) place(temp, path string) error {
+// moveIntoPlace moves a file to its final name.
+func (s *History) moveIntoPlace(temp, path string) error {
 	err := os.Rename(temp, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := s.mkdir(filepath.Dir(path)); err != nil {

@@ -8,7 +8,7 @@ type builtin struct {
 	experimental bool
 	// find returns the program if it is installed and wanted, otherwise "". It
 	// starts nothing.
-	find func(p place) string
+	find func(p projectDirs) string
 	// ask are arguments that make the program tell about itself, and probe
 	// judges the answer. No probe, no question.
 	ask   []string
@@ -25,27 +25,27 @@ func builtins() []builtin {
 	return []builtin{
 		installed("gofmt -w $FILE", ".go"),
 		offline(installed("mix format $FILE", ".ex", ".exs", ".eex", ".heex", ".leex", ".neex", ".sface"), "HEX_OFFLINE=1"),
-		wanted(installed("prettier --write $FILE", web...), prettier),
-		experimental(wanted(installed("oxfmt $FILE", script...), oxfmt)),
-		wanted(installed("biome check --write $FILE", web...), biome),
+		withFind(installed("prettier --write $FILE", web...), prettier),
+		experimental(withFind(installed("oxfmt $FILE", script...), oxfmt)),
+		withFind(installed("biome check --write $FILE", web...), biome),
 		installed("zig fmt $FILE", ".zig", ".zon"),
-		wanted(installed("clang-format -i $FILE", ".c", ".cc", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hpp", ".hxx", ".h++", ".ino", ".C", ".H"), clangFormat),
+		withFind(installed("clang-format -i $FILE", ".c", ".cc", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hpp", ".hxx", ".h++", ".ino", ".C", ".H"), clangFormat),
 		installed("ktlint -F $FILE", ".kt", ".kts"),
-		wanted(installed("ruff format $FILE", python...), ruff),
-		asked(installed("air format $FILE", ".R"), isAir, "--help"),
-		offline(asked(wanted(installed("uv format -- $FILE", python...), uv), succeeds, "format", "--help"), "UV_OFFLINE=1"),
+		withFind(installed("ruff format $FILE", python...), ruff),
+		withProbe(installed("air format $FILE", ".R"), isAir, "--help"),
+		offline(withProbe(withFind(installed("uv format -- $FILE", python...), uv), succeeds, "format", "--help"), "UV_OFFLINE=1"),
 		installed("rubocop --autocorrect $FILE", ruby...),
 		installed("standardrb --fix $FILE", ruby...),
 		installed("htmlbeautifier $FILE", ".erb", ".html.erb"),
 		installed("dart format $FILE", ".dart"),
-		wanted(installed("ocamlformat -i $FILE", ".ml", ".mli"), ocamlformat),
+		withFind(installed("ocamlformat -i $FILE", ".ml", ".mli"), ocamlformat),
 		offline(installed("terraform fmt $FILE", ".tf", ".tfvars"), "CHECKPOINT_DISABLE=1"),
 		installed("latexindent -w -s $FILE", ".tex"),
 		installed("gleam format $FILE", ".gleam"),
 		installed("shfmt -w $FILE", ".sh", ".bash"),
 		installed("nixfmt $FILE", ".nix"),
 		offline(installed("rustfmt $FILE", ".rs"), "RUSTUP_AUTO_INSTALL=0"),
-		wanted(installed("pint $FILE", ".php"), pint),
+		withFind(installed("pint $FILE", ".php"), pint),
 	}
 }
 
@@ -55,18 +55,18 @@ func installed(command string, extensions ...string) builtin {
 	words := strings.Fields(command)
 	return builtin{
 		Formatter: Formatter{Name: words[0], Command: words, Extensions: extensions},
-		find:      func(place) string { return inPath(words[0]) },
+		find:      func(projectDirs) string { return inPath(words[0]) },
 	}
 }
 
-// wanted replaces how the program is found.
-func wanted(b builtin, find func(place) string) builtin {
+// withFind replaces how the program is found.
+func withFind(b builtin, find func(projectDirs) string) builtin {
 	b.find = find
 	return b
 }
 
-// asked has the program itself say whether it is the right one.
-func asked(b builtin, probe func(string, error) bool, args ...string) builtin {
+// withProbe has the program itself say whether it is the right one.
+func withProbe(b builtin, probe func(string, error) bool, args ...string) builtin {
 	b.probe, b.ask = probe, args
 	return b
 }
@@ -91,25 +91,25 @@ func isAir(output string, err error) bool {
 	return err == nil && strings.Contains(line, "R language") && strings.Contains(line, "formatter")
 }
 
-func prettier(p place) string { return p.nodeTool("prettier") }
+func prettier(p projectDirs) string { return p.nodeTool("prettier") }
 
-func oxfmt(p place) string { return p.nodeTool("oxfmt") }
+func oxfmt(p projectDirs) string { return p.nodeTool("oxfmt") }
 
-func biome(p place) string {
+func biome(p projectDirs) string {
 	if len(p.up("biome.json", "biome.jsonc")) == 0 {
 		return ""
 	}
 	return inPath("biome")
 }
 
-func clangFormat(p place) string {
+func clangFormat(p projectDirs) string {
 	if len(p.up(".clang-format")) == 0 {
 		return ""
 	}
 	return inPath("clang-format")
 }
 
-func ocamlformat(p place) string {
+func ocamlformat(p projectDirs) string {
 	if len(p.up(".ocamlformat")) == 0 {
 		return ""
 	}
@@ -117,7 +117,7 @@ func ocamlformat(p place) string {
 }
 
 // ruff is wanted if the project sets it up or names it among what it needs.
-func ruff(p place) string {
+func ruff(p projectDirs) string {
 	program := inPath("ruff")
 	if program == "" || len(p.up("ruff.toml", ".ruff.toml")) > 0 {
 		return program
@@ -131,14 +131,14 @@ func ruff(p place) string {
 }
 
 // uv stands in for ruff, which it is.
-func uv(p place) string {
+func uv(p projectDirs) string {
 	if ruff(p) != "" {
 		return ""
 	}
 	return inPath("uv")
 }
 
-func pint(p place) string {
+func pint(p projectDirs) string {
 	for _, name := range p.up("composer.json") {
 		if needs(name, "laravel/pint") {
 			return inPath("pint")

@@ -50,10 +50,10 @@ func (f *Workspace) Claim(ctx context.Context, paths ...Path) (*Claim, error) {
 	if err := f.Recover(ctx); err != nil && f.OnTrouble != nil {
 		f.OnTrouble(err)
 	}
-	return f.claim(ctx, paths)
+	return f.claimLocked(ctx, paths)
 }
 
-func (f *Workspace) claim(ctx context.Context, paths []Path) (*Claim, error) {
+func (f *Workspace) claimLocked(ctx context.Context, paths []Path) (*Claim, error) {
 	names := make([]string, len(paths))
 	for i, p := range paths {
 		names[i] = p.real
@@ -93,7 +93,7 @@ type Change struct {
 	Encoding string
 }
 
-func (c Change) same() bool {
+func (c Change) unchanged() bool {
 	return c.Exists() != c.Remove && (c.Remove || string(c.Held.Data) == string(c.Data))
 }
 
@@ -118,7 +118,7 @@ func (c *Claim) Commit(ctx context.Context, by By, changes []Change) (*PendingCh
 	l := &PendingChange{files: c.files, by: by}
 	var writes []disk.Change
 	for _, ch := range changes {
-		if ch.same() {
+		if ch.unchanged() {
 			continue
 		}
 		if len(ch.Data) > MaxEdit {
@@ -133,7 +133,7 @@ func (c *Claim) Commit(ctx context.Context, by By, changes []Change) (*PendingCh
 	if len(writes) == 0 {
 		return l, nil
 	}
-	opt := c.files.whole()
+	opt := c.files.diskOptions()
 	opt.Staged = l.journal
 	if err := disk.Commit(ctx, writes, opt); err != nil {
 		if l.pending != nil {
@@ -188,7 +188,7 @@ func (l *PendingChange) Rewrite(ctx context.Context, p Path) error {
 			return nil
 		}
 		again := disk.Change{Name: p.real, Data: ch.Data, Was: state, WasData: data, Mode: ch.State.Mode.Perm()}
-		return disk.Commit(ctx, []disk.Change{again}, l.files.whole())
+		return disk.Commit(ctx, []disk.Change{again}, l.files.diskOptions())
 	}
 	return nil
 }
@@ -211,7 +211,7 @@ func (l *PendingChange) KeepMark(ctx context.Context) error {
 	if len(writes) == 0 {
 		return nil
 	}
-	return disk.Commit(ctx, writes, l.files.whole())
+	return disk.Commit(ctx, writes, l.files.diskOptions())
 }
 
 // Settle looks at what the files hold now, notes that the session has seen
@@ -234,9 +234,9 @@ func (l *PendingChange) Settle() ([]*Held, error) {
 			if string(now.Data) == string(ch.Data) {
 				sight.Encoding = ch.Encoding
 			}
-			l.files.See(l.by.Session, ch.Path, sight)
+			l.files.MarkRead(l.by.Session, ch.Path, sight)
 		}
-		l.tell(ch, now)
+		l.notifyChange(ch, now)
 	}
 	if l.pending != nil {
 		errs = append(errs, l.pending.Done(after))
@@ -244,8 +244,8 @@ func (l *PendingChange) Settle() ([]*Held, error) {
 	return out, errors.Join(errs...)
 }
 
-// tell reports a change to who watches.
-func (l *PendingChange) tell(ch Change, now *Held) {
+// notifyChange reports a change to who watches.
+func (l *PendingChange) notifyChange(ch Change, now *Held) {
 	if l.files.OnChange == nil {
 		return
 	}
@@ -267,5 +267,5 @@ type Changed struct {
 	Event   string // add, change or unlink
 }
 
-// whole is how files are replaced.
-func (f *Workspace) whole() disk.Options { return disk.Options{Sync: f.Sync, Litter: &f.litter} }
+// diskOptions is how files are replaced.
+func (f *Workspace) diskOptions() disk.Options { return disk.Options{Sync: f.Sync, Litter: &f.litter} }

@@ -109,7 +109,7 @@ func TestCheck(t *testing.T) {
 		t.Errorf("unread: %v", err)
 	}
 	seen := time.Date(2026, 1, 2, 3, 4, 5, 6_000_000, time.UTC)
-	d.files.See("s", d.path("a"), files.ReadMark{Hash: files.HashOf([]byte("one")), When: seen})
+	d.files.MarkRead("s", d.path("a"), files.ReadMark{Hash: files.HashOf([]byte("one")), When: seen})
 	if err := check("s"); err != nil {
 		t.Errorf("read: %v", err)
 	}
@@ -146,7 +146,7 @@ func TestCheckByStamp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.files.See("s", d.path("a"), files.ReadMark{Hash: files.StampOf(info)})
+	d.files.MarkRead("s", d.path("a"), files.ReadMark{Hash: files.StampOf(info)})
 	claim, err := d.files.Claim(t.Context(), d.path("a"))
 	if err != nil {
 		t.Fatal(err)
@@ -220,12 +220,12 @@ func states(p files.UndoPlan) string {
 func TestUndoIsNoChangeToTheSession(t *testing.T) {
 	d := newDesk(t)
 	d.put("a", "old")
-	d.files.See("s", d.path("a"), files.ReadMark{Hash: files.HashOf([]byte("old"))})
+	d.files.MarkRead("s", d.path("a"), files.ReadMark{Hash: files.HashOf([]byte("old"))})
 	if err := d.change("c", map[string]string{"a": "new"}); err != nil {
 		t.Fatal(err)
 	}
 	d.undo("c")
-	if s, ok := d.files.Seen("s", d.path("a")); !ok || s.Hash != files.HashOf([]byte("old")) {
+	if s, ok := d.files.ReadMark("s", d.path("a")); !ok || s.Hash != files.HashOf([]byte("old")) {
 		t.Errorf("seen is %v %v", s, ok)
 	}
 }

@@ -56,15 +56,15 @@ const (
 	OnlyIgnored         // files it ignores
 )
 
-// Limits bound what a checkpoint keeps, and for how long it looks. Zero fields
+// CheckpointLimits bound what a checkpoint keeps, and for how long it looks. Zero fields
 // take their defaults.
-type Limits struct {
+type CheckpointLimits struct {
 	Files int           // 20,000
 	Bytes int64         // on the disk of the history; a fourth of its quota
 	Time  time.Duration // 5 seconds
 }
 
-func (l Limits) filled() Limits {
+func (l CheckpointLimits) withDefaults() CheckpointLimits {
 	if l.Files <= 0 {
 		l.Files = 20_000
 	}
@@ -128,7 +128,7 @@ func stampFrom(info fs.FileInfo) stamp {
 // inside the workspace, ignored and untracked ones too. It looks only at what
 // is endangered, and changes nothing; links are kept as links. What does not
 // fit is in Left, and no error. An error says that nothing was kept.
-func (f *Workspace) Checkpoint(ctx context.Context, by By, at []Endangered, limits Limits) (*Checkpoint, error) {
+func (f *Workspace) Checkpoint(ctx context.Context, by By, at []Endangered, limits CheckpointLimits) (*Checkpoint, error) {
 	c := &Checkpoint{files: f, by: by}
 	if len(at) == 0 {
 		return c, nil
@@ -143,7 +143,7 @@ func (f *Workspace) Checkpoint(ctx context.Context, by By, at []Endangered, limi
 	if err := f.Recover(ctx); err != nil && f.OnTrouble != nil {
 		f.OnTrouble(err)
 	}
-	limits = limits.filled()
+	limits = limits.withDefaults()
 	k := f.History.Keep(limits.Bytes)
 	limits.Bytes = k.Room()
 	g := newGatherer(ctx, f, by, limits)
@@ -151,12 +151,12 @@ func (f *Workspace) Checkpoint(ctx context.Context, by By, at []Endangered, limi
 		g.endangered(ctx, e)
 	}
 	g.bulky(ctx)
-	g.keep(ctx, k)
+	g.storeFound(ctx, k)
 	if err := ctx.Err(); err != nil {
 		k.Drop()
 		return nil, err
 	}
-	if err := c.begin(k, g.found); err != nil {
+	if err := c.recordKept(k, g.found); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -164,15 +164,15 @@ func (f *Workspace) Checkpoint(ctx context.Context, by By, at []Endangered, limi
 	}
 	for _, one := range g.found {
 		if one.why != "" {
-			g.left.add(f.shown(by.Dir, one.path), one.why)
+			g.left.add(f.relativeTitle(by.Dir, one.path), one.why)
 		}
 	}
 	c.Left = g.left.list()
 	return c, nil
 }
 
-// begin notes what was kept, before the command runs.
-func (c *Checkpoint) begin(k *Keeping, found []candidate) error {
+// recordKept notes what was kept, before the command runs.
+func (c *Checkpoint) recordKept(k *Backup, found []candidate) error {
 	set := ChangeSet{
 		Session: c.by.Session, Message: c.by.Message, Call: c.by.Call, Tool: c.by.Tool, Agent: c.by.Agent, Dir: c.by.Dir,
 		Project: c.files.Project, Observed: true,
@@ -185,7 +185,7 @@ func (c *Checkpoint) begin(k *Keeping, found []candidate) error {
 			continue // it went by itself
 		}
 		c.kept = append(c.kept, one)
-		title := c.files.shown(c.by.Dir, one.path)
+		title := c.files.relativeTitle(c.by.Dir, one.path)
 		if one.before.Mode.IsDir() {
 			title += string(filepath.Separator)
 		}
@@ -224,7 +224,7 @@ func (c *Checkpoint) Settle() error {
 		if now == one.before || now.Is(one.before) || one.before.Mode.IsDir() {
 			continue
 		}
-		lost := Lost{File: one.path, Title: c.files.shown(c.by.Dir, one.path), Gone: !now.Exists, Kept: one.why == ""}
+		lost := Lost{File: one.path, Title: c.files.relativeTitle(c.by.Dir, one.path), Gone: !now.Exists, Kept: one.why == ""}
 		c.lost = append(c.lost, lost)
 	}
 	if err := c.pending.Done(after); err != nil {
@@ -234,7 +234,7 @@ func (c *Checkpoint) Settle() error {
 		c.id = set.ID
 	}
 	c.pending = nil
-	c.tell()
+	c.notifyLosses()
 	return nil
 }
 
@@ -253,8 +253,8 @@ func (one candidate) now() (content KeptContent, known bool) {
 	return content, err == nil
 }
 
-// tell reports what was lost to who watches, as long as it is not too much.
-func (c *Checkpoint) tell() {
+// notifyLosses reports what was lost to who watches, as long as it is not too much.
+func (c *Checkpoint) notifyLosses() {
 	const most = 1000
 	if c.files.OnChange == nil {
 		return

@@ -62,7 +62,7 @@ func BenchmarkCheckpoint(b *testing.B) {
 				paths := &files.Workspace{Worktree: ws}
 				paths.History = files.NewHistory(files.HistoryOptions{Dir: filepath.Join(base, "history", bb.name, fmt.Sprint(b.N, i))})
 				b.StartTimer()
-				c, err := paths.Checkpoint(b.Context(), files.By{Dir: ws}, []files.Endangered{bb.danger}, files.Limits{})
+				c, err := paths.Checkpoint(b.Context(), files.By{Dir: ws}, []files.Endangered{bb.danger}, files.CheckpointLimits{})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -88,7 +88,7 @@ func BenchmarkUndo(b *testing.B) {
 	by := files.By{Dir: ws}
 	for b.Loop() {
 		b.StopTimer()
-		c, err := paths.Checkpoint(b.Context(), by, []files.Endangered{{Path: at("d0"), Tree: true}}, files.Limits{})
+		c, err := paths.Checkpoint(b.Context(), by, []files.Endangered{{Path: at("d0"), Tree: true}}, files.CheckpointLimits{})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -18,7 +18,7 @@ import (
 type gatherer struct {
 	files    *Workspace
 	by       By
-	limits   Limits
+	limits   CheckpointLimits
 	deadline time.Time
 	roots    []string // of the workspace, real
 	found    []candidate
@@ -44,22 +44,22 @@ const (
 	maxMatches = 20_000
 )
 
-func newGatherer(ctx context.Context, f *Workspace, by By, limits Limits) *gatherer {
+func newGatherer(ctx context.Context, f *Workspace, by By, limits CheckpointLimits) *gatherer {
 	g := &gatherer{files: f, by: by, limits: limits, seen: map[string]bool{}, repos: map[string]*repository{}}
 	g.deadline = time.Now().Add(limits.Time)
 	g.roots = []string{realName(by.Dir)}
-	if top := realName(f.top(by.Dir)); top != g.roots[0] {
+	if top := realName(f.baseDir(by.Dir)); top != g.roots[0] {
 		g.roots = append(g.roots, top)
 	}
 	return g
 }
 
-func (g *gatherer) inside(path string) bool {
+func (g *gatherer) inRoots(path string) bool {
 	return slices.ContainsFunc(g.roots, func(root string) bool { return within(root, path) })
 }
 
-// late reports whether it is time to stop, and says so once.
-func (g *gatherer) late(ctx context.Context) bool {
+// timeIsUp reports whether it is time to stop, and says so once.
+func (g *gatherer) timeIsUp(ctx context.Context) bool {
 	if g.over {
 		return true
 	}
@@ -93,11 +93,11 @@ func (g *gatherer) endangered(ctx context.Context, e Endangered) {
 		case len(e.From) > 0:
 			g.received(ctx, path, e)
 		case e.Tree && e.Name != "":
-			g.named(ctx, path, e.Name)
+			g.addMatching(ctx, path, e.Name)
 		case e.Tree:
 			g.tree(ctx, path)
 		default:
-			g.single(path, e.Write)
+			g.addFile(path, e.Write)
 		}
 	}
 }
@@ -110,7 +110,7 @@ func (g *gatherer) paths(ctx context.Context, p Pattern) (out []string) {
 		p.Dir = g.by.Dir
 	}
 	if p.Glob {
-		names = g.expand(ctx, p)
+		names = g.expandPattern(ctx, p)
 	}
 	if rest, ok := strings.CutPrefix(p.Name, "~"); ok && (rest == "" || rest[0] == '/') {
 		if home, err := os.UserHomeDir(); err == nil { // what was written may mean either
@@ -139,9 +139,9 @@ func lastReal(name string) string {
 	return filepath.Join(realName(name[:len(name)-len(base)]), base)
 }
 
-// expand finds the names that a pattern stands for; itself if there are none,
+// expandPattern finds the names that a pattern stands for; itself if there are none,
 // as in the shell.
-func (g *gatherer) expand(ctx context.Context, p Pattern) []string {
+func (g *gatherer) expandPattern(ctx context.Context, p Pattern) []string {
 	root, rest := p.Dir+string(filepath.Separator), p.Name
 	if filepath.IsAbs(p.Name) {
 		root, rest = filepath.VolumeName(p.Name)+string(filepath.Separator), strings.TrimLeft(p.Name, "/")
@@ -151,7 +151,7 @@ func (g *gatherer) expand(ctx context.Context, p Pattern) []string {
 	for i, part := range parts {
 		var next []string
 		for _, at := range found {
-			next = append(next, g.step(ctx, at, part, i == len(parts)-1)...)
+			next = append(next, g.matchPart(ctx, at, part, i == len(parts)-1)...)
 			if len(next) > maxMatches {
 				g.left.add(p.Name, "it stands for too many names")
 				return next[:maxMatches]
@@ -165,8 +165,8 @@ func (g *gatherer) expand(ctx context.Context, p Pattern) []string {
 	return found
 }
 
-// step goes on from a name by one part of a pattern.
-func (g *gatherer) step(ctx context.Context, at, part string, last bool) []string {
+// matchPart goes on from a name by one part of a pattern.
+func (g *gatherer) matchPart(ctx context.Context, at, part string, last bool) []string {
 	slash := ""
 	if !last {
 		slash = "/"
@@ -180,35 +180,35 @@ func (g *gatherer) step(ctx context.Context, at, part string, last bool) []strin
 	}
 	var out []string
 	for _, e := range entries {
-		if g.late(ctx) {
+		if g.timeIsUp(ctx) {
 			break
 		}
 		name := e.Name()
 		if name[0] == '.' && part[0] != '.' {
 			continue
 		}
-		if fits(part, name) {
+		if mayMatch(part, name) {
 			out = append(out, at+name+slash)
 		}
 	}
 	return out
 }
 
-// fits reports whether a name may fit a pattern: one that is not understood may
+// mayMatch reports whether a name may fit a pattern: one that is not understood may
 // be anything.
-func fits(pattern, name string) bool {
+func mayMatch(pattern, name string) bool {
 	pattern = strings.ReplaceAll(pattern, "[!", "[^")
 	ok, err := filepath.Match(pattern, name)
 	return ok || err != nil || strings.Contains(pattern, "[[:") || strings.Contains(pattern, "(")
 }
 
-// single gathers one name. Where it is written to, what it leads to counts.
-func (g *gatherer) single(path string, write bool) {
+// addFile gathers one name. Where it is written to, what it leads to counts.
+func (g *gatherer) addFile(path string, write bool) {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return // nothing is there to be lost
 	}
-	if !g.inside(path) {
+	if !g.inRoots(path) {
 		g.left.add(path, "outside the workspace")
 		return
 	}
@@ -221,7 +221,7 @@ func (g *gatherer) single(path string, write bool) {
 	}
 	real := realName(path)
 	if info, err := os.Lstat(real); err == nil && info.Mode().IsRegular() {
-		if !g.inside(real) {
+		if !g.inRoots(real) {
 			g.left.add(path, "leads outside the workspace")
 			return
 		}
@@ -248,14 +248,14 @@ func (g *gatherer) received(ctx context.Context, to string, e Endangered) {
 		if err == nil && info.IsDir() {
 			g.merged(ctx, src, target)
 		} else {
-			g.single(target, !e.Move)
+			g.addFile(target, !e.Move)
 		}
 		if e.Move && len(g.found) > before {
 			g.tree(ctx, src)
 		}
 	}
 	if len(from) == 0 {
-		g.single(to, true)
+		g.addFile(to, true)
 	}
 }
 
@@ -263,12 +263,12 @@ func (g *gatherer) received(ctx context.Context, to string, e Endangered) {
 // files that are in both.
 func (g *gatherer) merged(ctx context.Context, src, to string) {
 	queue := []string{""}
-	for len(queue) > 0 && !g.late(ctx) {
+	for len(queue) > 0 && !g.timeIsUp(ctx) {
 		rel := queue[0]
 		queue = queue[1:]
 		into, err := os.Lstat(filepath.Join(to, rel))
 		if err != nil || !into.IsDir() {
-			g.single(filepath.Join(to, rel), true)
+			g.addFile(filepath.Join(to, rel), true)
 			continue
 		}
 		entries, err := os.ReadDir(filepath.Join(src, rel))
@@ -276,14 +276,14 @@ func (g *gatherer) merged(ctx context.Context, src, to string) {
 			continue
 		}
 		for _, e := range entries {
-			if g.late(ctx) {
+			if g.timeIsUp(ctx) {
 				return
 			}
 			name := filepath.Join(rel, e.Name())
 			if e.IsDir() {
 				queue = append(queue, name)
 			} else {
-				g.single(filepath.Join(to, name), true)
+				g.addFile(filepath.Join(to, name), true)
 			}
 		}
 	}
@@ -295,7 +295,7 @@ func (g *gatherer) tree(ctx context.Context, path string) {
 	if err != nil {
 		return
 	}
-	if !g.inside(path) {
+	if !g.inRoots(path) {
 		g.left.add(path, "outside the workspace")
 		for _, root := range g.roots { // but we are in it
 			if within(path, root) {
@@ -315,7 +315,7 @@ func (g *gatherer) tree(ctx context.Context, path string) {
 	queue := []string{path}
 	for len(queue) > 0 && !g.over {
 		dir := queue[0]
-		queue = append(queue[1:], g.folder(ctx, dir, func(name string) bool {
+		queue = append(queue[1:], g.addFolder(ctx, dir, func(name string) bool {
 			if isBulk(filepath.Base(name)) {
 				g.bulk = append(g.bulk, name)
 				return false
@@ -325,10 +325,10 @@ func (g *gatherer) tree(ctx context.Context, path string) {
 	}
 }
 
-// named gathers what in a tree has a name that fits a pattern. Of the rest it
+// addMatching gathers what in a tree has a name that fits a pattern. Of the rest it
 // looks at the names only.
-func (g *gatherer) named(ctx context.Context, path, pattern string) {
-	if !g.inside(path) {
+func (g *gatherer) addMatching(ctx context.Context, path, pattern string) {
+	if !g.inRoots(path) {
 		g.tree(ctx, path) // says so
 		return
 	}
@@ -345,9 +345,9 @@ func (g *gatherer) named(ctx context.Context, path, pattern string) {
 		for _, e := range entries {
 			name := filepath.Join(dir, e.Name())
 			switch {
-			case g.late(ctx):
+			case g.timeIsUp(ctx):
 				return
-			case fits(pattern, e.Name()):
+			case mayMatch(pattern, e.Name()):
 				g.tree(ctx, name)
 			case e.IsDir() && !g.files.History.Holds(name):
 				queue = append(queue, name)
@@ -356,19 +356,19 @@ func (g *gatherer) named(ctx context.Context, path, pattern string) {
 	}
 }
 
-// folder gathers what is in a folder, and returns the folders in it that enter
+// addFolder gathers what is in a folder, and returns the folders in it that enter
 // says are to be entered. They are gathered in any case.
-func (g *gatherer) folder(ctx context.Context, dir string, enter func(string) bool) (below []string) {
+func (g *gatherer) addFolder(ctx context.Context, dir string, enter func(string) bool) (below []string) {
 	d, err := disk.Open(dir, os.O_RDONLY|dirFlag)
 	if err != nil {
-		g.left.add(g.files.shown(g.by.Dir, dir), "can not be listed")
+		g.left.add(g.files.relativeTitle(g.by.Dir, dir), "can not be listed")
 		return nil
 	}
 	defer d.Close()
 	for {
 		entries, err := d.ReadDir(1024)
 		for _, e := range entries {
-			if g.late(ctx) {
+			if g.timeIsUp(ctx) {
 				return below
 			}
 			info, err := e.Info()
@@ -413,7 +413,7 @@ func (g *gatherer) bulky(ctx context.Context) {
 		queue := []string{top}
 		for len(queue) > 0 && !g.over && g.bytes <= g.limits.Bytes {
 			dir := queue[0]
-			queue = append(queue[1:], g.folder(ctx, dir, func(string) bool { return true })...)
+			queue = append(queue[1:], g.addFolder(ctx, dir, func(string) bool { return true })...)
 		}
 		if !g.over && g.bytes <= g.limits.Bytes {
 			continue
@@ -422,13 +422,13 @@ func (g *gatherer) bulky(ctx context.Context) {
 			delete(g.seen, one.path)
 		}
 		g.found, g.names, g.bytes = g.found[:found], names, bytes
-		g.left.add(g.files.shown(g.by.Dir, top), "too many files, or too many bytes")
+		g.left.add(g.files.relativeTitle(g.by.Dir, top), "too many files, or too many bytes")
 		if g.looked < maxLooked && ctx.Err() == nil && time.Now().Before(g.deadline) {
 			g.over = false // there may be room for the next
 		}
 	}
 	for _, top := range g.bulk {
-		g.left.add(g.files.shown(g.by.Dir, top), "there was no room for it, or no time to look at it")
+		g.left.add(g.files.relativeTitle(g.by.Dir, top), "there was no room for it, or no time to look at it")
 	}
 }
 
@@ -438,7 +438,7 @@ func (g *gatherer) add(path string, info fs.FileInfo) {
 		return
 	}
 	if t := info.Mode().Type(); t != 0 && t != fs.ModeDir && t != fs.ModeSymlink {
-		g.left.add(g.files.shown(g.by.Dir, path), "neither a file nor a link")
+		g.left.add(g.files.relativeTitle(g.by.Dir, path), "neither a file nor a link")
 		return
 	}
 	g.names += 2*quotedSize(path) + perEntry

@@ -149,7 +149,7 @@ func (g *gatherer) discarded(ctx context.Context, path string, e Endangered) {
 	if e.Whole {
 		at = r.top
 	}
-	if !g.inside(at) {
+	if !g.inRoots(at) {
 		inner := slices.IndexFunc(g.roots, func(root string) bool { return within(at, root) })
 		g.left.add(at, "partly outside the workspace")
 		if inner < 0 {
@@ -159,7 +159,7 @@ func (g *gatherer) discarded(ctx context.Context, path string, e Endangered) {
 	}
 	switch {
 	case r.err != nil: // whatever is there may be lost
-		g.left.add(g.files.shown(g.by.Dir, filepath.Join(r.git, "index")), r.err.Error()+": all files are kept instead of the changed ones")
+		g.left.add(g.files.relativeTitle(g.by.Dir, filepath.Join(r.git, "index")), r.err.Error()+": all files are kept instead of the changed ones")
 		g.tree(ctx, at)
 	case e.Discard == Changes:
 		g.changes(ctx, r, at)
@@ -168,8 +168,8 @@ func (g *gatherer) discarded(ctx context.Context, path string, e Endangered) {
 	}
 }
 
-// relative is a name as the index has it.
-func (r *repository) relative(at string) (prefix string, ok bool) {
+// indexName is a name as the index has it.
+func (r *repository) indexName(at string) (prefix string, ok bool) {
 	rel, err := filepath.Rel(r.top, at)
 	if err != nil || !filepath.IsLocal(rel) {
 		return "", false
@@ -180,8 +180,8 @@ func (r *repository) relative(at string) (prefix string, ok bool) {
 	return filepath.ToSlash(rel), true
 }
 
-// path is where a name of the index is. The name is a clean one.
-func (r *repository) path(name string) string {
+// worktreePath is where a name of the index is. The name is a clean one.
+func (r *repository) worktreePath(name string) string {
 	if isRoot(r.top) {
 		return filepath.Join(r.top, name)
 	}
@@ -197,7 +197,7 @@ func covers(prefix, name string) bool {
 // than its last commit: those that do not look as git noted, and those whose
 // contents are not packed away yet.
 func (g *gatherer) changes(ctx context.Context, r *repository, at string) {
-	prefix, ok := r.relative(at)
+	prefix, ok := r.indexName(at)
 	if !ok {
 		return
 	}
@@ -237,7 +237,7 @@ func (g *gatherer) compare(ctx context.Context, r *repository, list []indexEntry
 				default: // a repository of its own, or a folder that is not checked out
 					continue
 				}
-				info, err := os.Lstat(r.path(e.name))
+				info, err := os.Lstat(r.worktreePath(e.name))
 				if err != nil || info.IsDir() {
 					continue
 				}
@@ -250,7 +250,7 @@ func (g *gatherer) compare(ctx context.Context, r *repository, list []indexEntry
 	all.Wait()
 	for i, info := range infos {
 		if info != nil {
-			g.add(r.path(list[i].name), info)
+			g.add(r.worktreePath(list[i].name), info)
 		}
 	}
 }
@@ -278,7 +278,7 @@ func (r *repository) list() {
 // untracked gathers the files that git does not track.
 func (g *gatherer) untracked(ctx context.Context, r *repository, at string, what Discard) {
 	r.list()
-	prefix, ok := r.relative(at)
+	prefix, ok := r.indexName(at)
 	if !ok {
 		return
 	}
@@ -319,7 +319,7 @@ func (w *untrackedWalk) walk(ctx context.Context, at, prefix string) {
 		}
 	}
 	queue := []visit{first}
-	for len(queue) > 0 && !w.late(ctx) {
+	for len(queue) > 0 && !w.timeIsUp(ctx) {
 		v := queue[0]
 		queue = append(queue[1:], w.visit(ctx, v)...)
 	}
@@ -336,17 +336,17 @@ func (r *repository) tracks(folder string) bool {
 func (w *untrackedWalk) visit(ctx context.Context, v visit) (below []visit) {
 	d, err := disk.Open(v.dir, os.O_RDONLY|dirFlag)
 	if err != nil {
-		w.left.add(w.files.shown(w.by.Dir, v.dir), "can not be listed")
+		w.left.add(w.files.relativeTitle(w.by.Dir, v.dir), "can not be listed")
 		return nil
 	}
 	entries, _ := d.ReadDir(-1) // what can be listed is looked at
 	d.Close()
 	rules := v.rules
 	if w.what != AndIgnored {
-		rules = rules.with(v.dir, v.name)
+		rules = rules.withFolder(v.dir, v.name)
 	}
 	for _, e := range entries {
-		if w.late(ctx) {
+		if w.timeIsUp(ctx) {
 			break
 		}
 		name := e.Name()
@@ -359,7 +359,7 @@ func (w *untrackedWalk) visit(ctx context.Context, v visit) (below []visit) {
 		}
 		ignored := v.ignored || rules.match(name, e.IsDir())
 		if !e.IsDir() {
-			w.file(path, name, ignored)
+			w.addUntracked(path, name, ignored)
 			continue
 		}
 		next := visit{dir: path, name: name, rules: rules, ignored: ignored, whole: !w.holdsTracked(name)}
@@ -388,7 +388,7 @@ func (w *untrackedWalk) enters(v visit) bool {
 	return true
 }
 
-func (w *untrackedWalk) file(path, name string, ignored bool) {
+func (w *untrackedWalk) addUntracked(path, name string, ignored bool) {
 	if _, is := slices.BinarySearch(w.repo.tracked, name); is || ignored && w.what == Untracked {
 		return
 	}

@@ -23,9 +23,9 @@ type ignoreRule struct {
 
 const maxIgnore = 1 << 20 // bytes
 
-// with adds the rules of a folder. A rule that takes others back makes all of
+// withFolder adds the rules of a folder. A rule that takes others back makes all of
 // them unsure: then none above counts.
-func (g *ignoring) with(dir, base string) *ignoring {
+func (g *ignoring) withFolder(dir, base string) *ignoring {
 	return g.read(filepath.Join(dir, ".gitignore"), base)
 }
 
@@ -94,7 +94,7 @@ func (w *untrackedWalk) ignoringAbove(at string) *ignoring {
 	if w.what == AndIgnored {
 		return nil
 	}
-	rel, ok := w.repo.relative(at)
+	rel, ok := w.repo.indexName(at)
 	if !ok {
 		return nil
 	}
@@ -104,7 +104,7 @@ func (w *untrackedWalk) ignoringAbove(at string) *ignoring {
 		return rules
 	}
 	for part := range strings.SplitSeq(rel, "/") {
-		rules = rules.with(dir, base)
+		rules = rules.withFolder(dir, base)
 		dir, base = filepath.Join(dir, part), path.Join(base, part)
 	}
 	return rules

@@ -75,7 +75,7 @@ func (x *index) check() error {
 	at := indexHeader
 	name := make([]byte, 0, 256)
 	for range x.count {
-		_, next, full, err := x.entry(at, name)
+		_, next, full, err := x.readEntry(at, name)
 		if err != nil {
 			return err
 		}
@@ -101,9 +101,9 @@ func (x *index) check() error {
 	return nil
 }
 
-// entry reads the entry at a place. prev is the name of the one before, which
+// readEntry reads the entry at a place. prev is the name of the one before, which
 // is written over.
-func (x *index) entry(at int, prev []byte) (e indexEntry, next int, name []byte, err error) {
+func (x *index) readEntry(at int, prev []byte) (e indexEntry, next int, name []byte, err error) {
 	end := len(x.data) - x.hashSize
 	fixed := indexFixed + x.hashSize + 2
 	if at < 0 || end-at < fixed {
@@ -169,7 +169,7 @@ func (x *index) entries() iter.Seq[indexEntry] {
 		at := indexHeader
 		var name []byte
 		for range x.count {
-			e, next, full, err := x.entry(at, name)
+			e, next, full, err := x.readEntry(at, name)
 			if err != nil {
 				return // it was checked
 			}
@@ -192,7 +192,7 @@ func localName(name []byte) bool {
 		switch {
 		case len(part) == 0, string(part) == ".", string(part) == "..", strings.EqualFold(string(part), ".git"):
 			return false
-		case !plainName(part):
+		case !isPlainPart(part):
 			return false
 		}
 	}

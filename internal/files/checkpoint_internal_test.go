@@ -150,8 +150,8 @@ func TestIgnoring(t *testing.T) {
 	put(".gitignore", "*.log\n# no\n\nnode_modules/\n/top\na/b\n**/x\n[ab]y\n")
 	put("sub/.gitignore", "*.tmp\n!keep.tmp\n/only\n")
 	var none *ignoring
-	top := none.with(dir, "")
-	sub := top.with(filepath.Join(dir, "sub"), "sub")
+	top := none.withFolder(dir, "")
+	sub := top.withFolder(filepath.Join(dir, "sub"), "sub")
 	for _, tt := range []struct {
 		in     *ignoring
 		name   string

@@ -57,9 +57,9 @@ func (r *recent) put(key recentKey, c KeptContent, began time.Time) {
 	r.known[key] = c
 }
 
-// keep puts what was found into the store: small files first, and what tools
+// storeFound puts what was found into the store: small files first, and what tools
 // can make again last.
-func (g *gatherer) keep(ctx context.Context, k *Keeping) {
+func (g *gatherer) storeFound(ctx context.Context, k *Backup) {
 	slices.SortStableFunc(g.found, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.stamp.size, b.stamp.size))
 	})
@@ -78,7 +78,7 @@ func (g *gatherer) keep(ctx context.Context, k *Keeping) {
 }
 
 // keepOne keeps a file, or says why it can not be.
-func (g *gatherer) keepOne(ctx context.Context, k *Keeping, one *candidate) {
+func (g *gatherer) keepOne(ctx context.Context, k *Backup, one *candidate) {
 	mode := one.stamp.mode
 	var err error
 	switch {
@@ -124,7 +124,7 @@ func plainError(err error) string {
 
 // keepFile keeps a regular file. One that changes while it is read is read
 // again.
-func (g *gatherer) keepFile(k *Keeping, one *candidate) error {
+func (g *gatherer) keepFile(k *Backup, one *candidate) error {
 	key := recentKey{one.path, one.stamp}
 	if c, ok := g.files.recent.get(key); ok && k.Known(c.Hash) {
 		one.before = c

@@ -15,5 +15,5 @@ func changedAt(info fs.FileInfo) (sec, nano int64, ok bool) {
 	return sec, nano, true
 }
 
-// plainName reports whether a part of a name means itself.
-func plainName([]byte) bool { return true }
+// isPlainPart reports whether a part of a name means itself.
+func isPlainPart([]byte) bool { return true }

@@ -11,8 +11,8 @@ import (
 // changedAt would say when anything about a file was last changed.
 func changedAt(fs.FileInfo) (sec, nano int64, ok bool) { return 0, 0, false }
 
-// plainName reports whether a part of a name means itself, and not a volume or
+// isPlainPart reports whether a part of a name means itself, and not a volume or
 // several parts.
-func plainName(part []byte) bool {
+func isPlainPart(part []byte) bool {
 	return runtime.GOOS != "windows" || !bytes.ContainsAny(part, `\:`)
 }

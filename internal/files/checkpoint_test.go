@@ -90,7 +90,7 @@ func same(t testing.TB, want, got any) {
 
 func (d *desk) checkpoint(dangers ...files.Endangered) *files.Checkpoint {
 	d.t.Helper()
-	c, err := d.files.Checkpoint(d.t.Context(), files.By{Session: "s", Call: "call", Tool: "bash", Dir: d.ws}, dangers, files.Limits{})
+	c, err := d.files.Checkpoint(d.t.Context(), files.By{Session: "s", Call: "call", Tool: "bash", Dir: d.ws}, dangers, files.CheckpointLimits{})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -451,14 +451,14 @@ func TestCheckpointLimits(t *testing.T) {
 			d.make(fmt.Sprint("f", i), "x", 0o644)
 			d.make(fmt.Sprint("node_modules/f", i), "x", 0o644)
 		}
-		c, err := d.files.Checkpoint(t.Context(), by(d), all, files.Limits{Files: 40})
+		c, err := d.files.Checkpoint(t.Context(), by(d), all, files.CheckpointLimits{Files: 40})
 		if err != nil {
 			t.Fatal(err)
 		}
 		same(t, 31, c.Kept())
 		same(t, true, strings.HasSuffix(strings.Join(c.Left, "\n"), "node_modules: too many files, or too many bytes"))
 		d.settle(c)
-		c, err = d.files.Checkpoint(t.Context(), by(d), all, files.Limits{Files: 20})
+		c, err = d.files.Checkpoint(t.Context(), by(d), all, files.CheckpointLimits{Files: 20})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -473,7 +473,7 @@ func TestCheckpointLimits(t *testing.T) {
 		t.Parallel()
 		d := newDesk(t)
 		d.zoo()
-		c, err := d.files.Checkpoint(t.Context(), by(d), all, files.Limits{Bytes: 1 << 20})
+		c, err := d.files.Checkpoint(t.Context(), by(d), all, files.CheckpointLimits{Bytes: 1 << 20})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -481,7 +481,7 @@ func TestCheckpointLimits(t *testing.T) {
 		d.settle(c)
 		same(t, 0, len(c.Changed()))
 		same(t, 0, len(d.sets()))
-		if c, err = d.files.Checkpoint(t.Context(), by(d), all, files.Limits{Bytes: 1 << 20}); err != nil {
+		if c, err = d.files.Checkpoint(t.Context(), by(d), all, files.CheckpointLimits{Bytes: 1 << 20}); err != nil {
 			t.Fatal(err)
 		}
 		d.run("rm", "-rf", "zoo")
@@ -529,7 +529,7 @@ func TestCheckpointLimits(t *testing.T) {
 		t.Parallel()
 		d := newDesk(t)
 		d.zoo()
-		c, err := d.files.Checkpoint(t.Context(), by(d), all, files.Limits{Time: time.Nanosecond})
+		c, err := d.files.Checkpoint(t.Context(), by(d), all, files.CheckpointLimits{Time: time.Nanosecond})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -546,7 +546,7 @@ func TestCheckpointLimits(t *testing.T) {
 		d.zoo()
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := d.files.Checkpoint(ctx, by(d), all, files.Limits{}); !errors.Is(err, context.Canceled) {
+		if _, err := d.files.Checkpoint(ctx, by(d), all, files.CheckpointLimits{}); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
 		same(t, 0, d.storeFiles())

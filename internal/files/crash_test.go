@@ -311,7 +311,7 @@ func TestJudge(t *testing.T) {
 		"did not say, not done": {plan: KeptContent{Exists: true}, now: before},
 	} {
 		p := &PendingSet{set: ChangeSet{Changes: []KeptChange{{Path: "p", Before: before, After: c.plan}}}}
-		r := p.judge(func(string) (KeptContent, error) { return c.now, c.err })
+		r := p.reconstruct(func(string) (KeptContent, error) { return c.now, c.err })
 		if c.want == nil {
 			if len(r.Missed) != 1 || len(r.Set.Changes) != 0 {
 				t.Errorf("%s: %+v", name, r)

@@ -64,7 +64,7 @@ type FormatReport struct {
 // A Formatters is the formatters of a project. It is safe for concurrent use, as long
 // as one file is not formatted twice at once.
 type Formatters struct {
-	place   place
+	place   projectDirs
 	timeout time.Duration
 	log     *slog.Logger
 	items   []*item
@@ -83,7 +83,7 @@ type item struct {
 // NewFormatters makes a set. It looks at nothing yet.
 func NewFormatters(opt FormatterOptions) *Formatters {
 	s := &Formatters{
-		place:   place{dir: absolute(opt.Dir), worktree: opt.Worktree},
+		place:   projectDirs{dir: absolute(opt.Dir), worktree: opt.Worktree},
 		timeout: maxTime,
 		log:     opt.Logger,
 	}

@@ -18,15 +18,15 @@ type gitHome struct {
 // gitHomes finds where git takes its settings from if it finds a .git: in
 // it, in the folder that a file of that name tells of, and in the one that a
 // commondir in these tells of, which then has nearly all of them.
-func (q *inquiry) gitHomes(git string) (out []gitHome) {
-	if q.entry(q.real(git)).gone { // nothing, or a link that leads nowhere
+func (q *pathCache) gitHomes(git string) (out []gitHome) {
+	if q.lookUp(q.real(git)).gone { // nothing, or a link that leads nowhere
 		return []gitHome{{name: git}}
 	}
 	for _, name := range q.gitFolders(git) {
-		common, ok := told(filepath.Join(name, "commondir"), "")
+		common, ok := readGitFile(filepath.Join(name, "commondir"), "")
 		switch kept := filepath.Dir(name); {
 		case ok:
-			common = q.joined(name, common)
+			common = q.joinLinked(name, common)
 		case filepath.Base(kept) == "worktrees":
 			common = filepath.Dir(kept)
 		default:
@@ -44,22 +44,22 @@ func (q *inquiry) gitHomes(git string) (out []gitHome) {
 // gitFolders are the folders that a .git may mean: itself, or what it tells of
 // if it is a file. Where that is reached by a link, git starts from the name
 // that it has; the other is looked at too.
-func (q *inquiry) gitFolders(git string) (out []string) {
+func (q *pathCache) gitFolders(git string) (out []string) {
 	real := q.real(git)
-	to, ok := told(real, "gitdir:")
+	to, ok := readGitFile(real, "gitdir:")
 	if !ok {
 		return []string{git}
 	}
 	for _, from := range []string{git, real} {
-		if name := q.joined(filepath.Dir(from), to); !slices.Contains(out, name) {
+		if name := q.joinLinked(filepath.Dir(from), to); !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}
 	return out
 }
 
-// told is what a small file of git's says behind a word.
-func told(name, word string) (string, bool) {
+// readGitFile is what a small file of git's says behind a word.
+func readGitFile(name, word string) (string, bool) {
 	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<16 {
 		return "", false
@@ -70,9 +70,9 @@ func told(name, word string) (string, bool) {
 	return to, err == nil && ok && to != ""
 }
 
-// joined is a name as seen from a folder, with the links on the way still in it.
+// joinLinked is a name as seen from a folder, with the links on the way still in it.
 // Where one of them is left again by "..", the name is what the system finds.
-func (q *inquiry) joined(dir, name string) string {
+func (q *pathCache) joinLinked(dir, name string) string {
 	if filepath.IsAbs(name) {
 		dir = ""
 	}

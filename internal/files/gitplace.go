@@ -38,9 +38,9 @@ func madeBy(paths []Path) map[string]bool {
 // with what is made. Only folders below the top of the workspace count for
 // what is in it.
 func (f *Workspace) inBare(dir, name string, made map[string]bool) bool {
-	top := f.inquiry.real(f.top(dir))
-	if within(f.top(dir), name) {
-		top = f.top(dir)
+	top := f.cache.real(f.baseDir(dir))
+	if within(f.baseDir(dir), name) {
+		top = f.baseDir(dir)
 	}
 	inside := within(top, name)
 	for at := name; !isRoot(at); at = filepath.Dir(at) {
@@ -48,18 +48,18 @@ func (f *Workspace) inBare(dir, name string, made map[string]bool) bool {
 		if inside && !within(top, d) {
 			return false
 		}
-		if slices.Contains(gitNames(), strings.ToLower(filepath.Base(at))) && f.inquiry.bare(d, made) {
+		if slices.Contains(gitNames(), strings.ToLower(filepath.Base(at))) && f.cache.isBareRepository(d, made) {
 			return true
 		}
 	}
 	return false
 }
 
-// bare reports whether git takes a folder for a repository by itself.
-func (q *inquiry) bare(d string, made map[string]bool) bool {
+// isBareRepository reports whether git takes a folder for a repository by itself.
+func (q *pathCache) isBareRepository(d string, made map[string]bool) bool {
 	has := func(base string) bool {
 		name := filepath.Join(d, base)
-		return made[strings.ToLower(name)] || q.entry(name).info != nil
+		return made[strings.ToLower(name)] || q.lookUp(name).info != nil
 	}
 	return has("HEAD") && (has("objects") && has("refs") || has("commondir"))
 }
@@ -70,7 +70,7 @@ func (q *inquiry) bare(d string, made map[string]bool) bool {
 // settings are protected, one that is kept in that, or none. made tells what
 // else is there by then. A folder that is missing may be anything by then.
 func (f *Workspace) GitReads(dir, at string, named bool, made func(name string) bool) string {
-	q := f.inquiry
+	q := f.cache
 	real, session := q.real(at), q.real(dir)
 	if named {
 		if f.ownGit(session, real) && !made(real) {
@@ -78,7 +78,7 @@ func (f *Workspace) GitReads(dir, at string, named bool, made func(name string) 
 		}
 		return real
 	}
-	if !within(real, session) && q.entry(real).info == nil {
+	if !within(real, session) && q.lookUp(real).info == nil {
 		return real
 	}
 	for d := real; ; d = filepath.Dir(d) {
@@ -86,7 +86,7 @@ func (f *Workspace) GitReads(dir, at string, named bool, made func(name string) 
 		switch {
 		case made(git):
 			return git
-		case q.entry(git).info == nil:
+		case q.lookUp(git).info == nil:
 		case within(d, session):
 			return f.foreignLinks(session, d)
 		case f.ownGit(session, git):
@@ -95,7 +95,7 @@ func (f *Workspace) GitReads(dir, at string, named bool, made func(name string) 
 			return git
 		}
 		makes := made(filepath.Join(d, "HEAD")) || made(filepath.Join(d, "commondir")) || made(filepath.Join(d, "refs")) || made(filepath.Join(d, "objects"))
-		if (makes || q.bare(d, nil)) && !f.ownGit(session, d) {
+		if (makes || q.isBareRepository(d, nil)) && !f.ownGit(session, d) {
 			return d
 		}
 		if isRoot(d) {
@@ -108,9 +108,9 @@ func (f *Workspace) GitReads(dir, at string, named bool, made func(name string) 
 // may be named without the .git at its end.
 func (f *Workspace) GitServes(dir, at string, made func(name string) bool) string {
 	for _, name := range []string{filepath.Join(at, ".git"), at, at + ".git", filepath.Join(at+".git", ".git")} {
-		real := f.inquiry.real(name)
-		info := f.inquiry.entry(real).info
-		known := info != nil && (filepath.Base(name) == ".git" || f.inquiry.bare(real, nil))
+		real := f.cache.real(name)
+		info := f.cache.lookUp(real).info
+		known := info != nil && (filepath.Base(name) == ".git" || f.cache.isBareRepository(real, nil))
 		if known || made(real) || made(filepath.Join(real, "HEAD")) {
 			return f.GitReads(dir, real, true, made)
 		}
@@ -123,10 +123,10 @@ func (f *Workspace) GitServes(dir, at string, made func(name string) bool) strin
 func (f *Workspace) ownGit(session, git string) bool {
 	var own []string
 	for d := session; ; d = filepath.Dir(d) {
-		if at := filepath.Join(d, ".git"); f.inquiry.entry(at).info != nil {
-			own = append(own, f.inquiry.real(at))
-			for _, home := range f.inquiry.gitHomes(at) {
-				own = append(own, f.inquiry.real(home.name))
+		if at := filepath.Join(d, ".git"); f.cache.lookUp(at).info != nil {
+			own = append(own, f.cache.real(at))
+			for _, home := range f.cache.gitHomes(at) {
+				own = append(own, f.cache.real(home.name))
 			}
 			break
 		}
@@ -135,8 +135,8 @@ func (f *Workspace) ownGit(session, git string) bool {
 		}
 	}
 	homes := []string{git}
-	if f.inquiry.entry(git).info != nil {
-		for _, home := range f.inquiry.gitHomes(git) {
+	if f.cache.lookUp(git).info != nil {
+		for _, home := range f.cache.gitHomes(git) {
 			homes = append(homes, home.name)
 		}
 		if len(homes) > 1 {
@@ -144,7 +144,7 @@ func (f *Workspace) ownGit(session, git string) bool {
 		}
 	}
 	return !slices.ContainsFunc(homes, func(home string) bool {
-		real := f.inquiry.real(home)
+		real := f.cache.real(home)
 		return !slices.ContainsFunc(own, func(o string) bool { return within(o, real) })
 	})
 }
@@ -152,7 +152,7 @@ func (f *Workspace) ownGit(session, git string) bool {
 // foreignLinks finds a repository that git goes into from the one at top,
 // because its index has it as a submodule, and that is not kept there.
 func (f *Workspace) foreignLinks(session, top string) string {
-	for _, git := range f.inquiry.gitFolders(filepath.Join(top, ".git")) {
+	for _, git := range f.cache.gitFolders(filepath.Join(top, ".git")) {
 		data, err := os.ReadFile(filepath.Join(git, "index"))
 		if err != nil || len(data) > maxIndex || !bytes.Contains(data, []byte{0, 0, 0xe0, 0}) { // the mode of a submodule
 			continue
@@ -165,8 +165,8 @@ func (f *Workspace) foreignLinks(session, top string) string {
 			if e.mode&gitTypeMask != gitSubmodule {
 				continue
 			}
-			sub := f.inquiry.real(filepath.Join(top, filepath.FromSlash(e.name), ".git"))
-			if f.inquiry.entry(sub).info != nil && !f.ownGit(session, sub) {
+			sub := f.cache.real(filepath.Join(top, filepath.FromSlash(e.name), ".git"))
+			if f.cache.lookUp(sub).info != nil && !f.ownGit(session, sub) {
 				return sub
 			}
 		}
@@ -179,18 +179,18 @@ func (f *Workspace) foreignLinks(session, top string) string {
 // settings, hooks, and programs that it runs.
 func (f *Workspace) gitPointers(d string) []string {
 	git := filepath.Join(d, ".git")
-	if f.inquiry.entry(git).info == nil {
+	if f.cache.lookUp(git).info == nil {
 		return nil
 	}
-	home := f.home()
+	home := f.homeDir()
 	r := gitConfigReader{top: d, home: home}
-	for _, h := range f.inquiry.gitHomes(git) {
-		r.file(filepath.Join(h.name, "config"), 0)
-		r.file(filepath.Join(h.name, "config.worktree"), 0)
+	for _, h := range f.cache.gitHomes(git) {
+		r.readConfig(filepath.Join(h.name, "config"), 0)
+		r.readConfig(filepath.Join(h.name, "config.worktree"), 0)
 	}
 	if home != "" {
-		r.file(filepath.Join(home, ".gitconfig"), 0)
-		r.file(filepath.Join(home, ".config", "git", "config"), 0)
+		r.readConfig(filepath.Join(home, ".gitconfig"), 0)
+		r.readConfig(filepath.Join(home, ".config", "git", "config"), 0)
 	}
 	return slices.DeleteFunc(r.found, func(name string) bool {
 		return within(git, name) || !within(d, name) && (home == "" || !within(home, name)) || name == d || name == home
@@ -204,7 +204,7 @@ type gitConfigReader struct {
 	files     int
 }
 
-func (r *gitConfigReader) file(name string, depth int) {
+func (r *gitConfigReader) readConfig(name string, depth int) {
 	const most = 50
 	if r.files++; depth > 10 || r.files > most {
 		return
@@ -220,15 +220,15 @@ func (r *gitConfigReader) file(name string, depth int) {
 	gitConfigValues(string(data), func(section, key, value string) {
 		switch {
 		case (section == "include" || section == "includeif") && key == "path":
-			path := r.path(filepath.Dir(name), value)
+			path := r.expandPath(filepath.Dir(name), value)
 			r.found = append(r.found, path)
-			r.file(path, depth+1)
+			r.readConfig(path, depth+1)
 		case key == "hookspath":
-			r.found = append(r.found, r.path(r.top, value))
+			r.found = append(r.found, r.expandPath(r.top, value))
 		case runsProgram(section, key):
 			for _, word := range strings.Fields(value) {
 				word = strings.Trim(word, `!"';`)
-				if path := r.path(r.top, word); strings.Contains(word, "/") && exists(path) {
+				if path := r.expandPath(r.top, word); strings.Contains(word, "/") && exists(path) {
 					r.found = append(r.found, path)
 				}
 			}
@@ -236,8 +236,8 @@ func (r *gitConfigReader) file(name string, depth int) {
 	})
 }
 
-// path is a name in the settings, as seen from a folder.
-func (r *gitConfigReader) path(from, name string) string {
+// expandPath is a name in the settings, as seen from a folder.
+func (r *gitConfigReader) expandPath(from, name string) string {
 	if rest, ok := strings.CutPrefix(name, "~/"); ok {
 		return filepath.Join(r.home, rest)
 	}

@@ -124,25 +124,25 @@ func DescribeContent(data []byte, exists bool, mode fs.FileMode) KeptContent {
 	if !exists {
 		return KeptContent{}
 	}
-	return KeptContent{Exists: true, Hash: sum(data), Size: int64(len(data)), Mode: mode}
+	return KeptContent{Exists: true, Hash: contentHash(data), Size: int64(len(data)), Mode: mode}
 }
 
-func sum(data []byte) string {
+func contentHash(data []byte) string {
 	h := sha256.Sum256(data)
 	return hex.EncodeToString(h[:])
 }
 
-// holds reports whether c and d are the same bytes, or both no file. What
+// sameBytes reports whether c and d are the same bytes, or both no file. What
 // nobody knows is never the same as anything.
-func (c KeptContent) holds(d KeptContent) bool {
+func (c KeptContent) sameBytes(d KeptContent) bool {
 	if !c.Exists || !d.Exists {
 		return c.Exists == d.Exists
 	}
 	return c.Hash != "" && c.Hash == d.Hash && c.Mode.Type() == d.Mode.Type()
 }
 
-// plain returns c without what only the store can say.
-func (c KeptContent) plain() KeptContent {
+// withoutKept returns c without what only the store can say.
+func (c KeptContent) withoutKept() KeptContent {
 	if !c.Exists {
 		return KeptContent{}
 	}
@@ -152,7 +152,7 @@ func (c KeptContent) plain() KeptContent {
 
 // is reports whether c and d are the same in bytes and mode.
 func (c KeptContent) is(d KeptContent) bool {
-	return c.holds(d) && (!c.Exists || bits(c.Mode) == bits(d.Mode))
+	return c.sameBytes(d) && (!c.Exists || bits(c.Mode) == bits(d.Mode))
 }
 
 // Is reports whether c and d are the same: no file, or the same bytes with the

@@ -51,11 +51,11 @@ func FuzzBlob(f *testing.F) {
 	s := NewHistory(HistoryOptions{})
 	f.Fuzz(func(t *testing.T, file []byte, data []byte) {
 		var b bytes.Buffer
-		if unpack(&b, bytes.NewReader(file)) == nil && binary.LittleEndian.Uint64(file[1:]) != uint64(b.Len()) {
+		if decompressBlob(&b, bytes.NewReader(file)) == nil && binary.LittleEndian.Uint64(file[1:]) != uint64(b.Len()) {
 			t.Fatalf("%q", b.Bytes())
 		}
 		b.Reset()
-		ok(t, unpack(&b, bytes.NewReader(s.pack(data))))
+		ok(t, decompressBlob(&b, bytes.NewReader(s.pack(data))))
 		if !bytes.Equal(b.Bytes(), data) {
 			t.Fatalf("%q became %q", data, b.Bytes())
 		}

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// An inquiry is what was looked up on the disk for one question. nil remembers
+// A pathCache is what was looked up on the disk for one question. nil remembers
 // nothing.
-type inquiry struct {
-	entries   map[string]entry
+type pathCache struct {
+	entries   map[string]nameInfo
 	reals     map[string]string
 	protected *protectedList
 }
@@ -21,30 +21,30 @@ type inquiry struct {
 // question is about does not decide how much memory it takes.
 const maxInquiry = 4096
 
-// An entry is what a name stands for, its links not followed.
-type entry struct {
+// A nameInfo is what a name stands for, its links not followed.
+type nameInfo struct {
 	info   fs.FileInfo // nil where there is none to be had
 	gone   bool        // there is nothing, and nothing below
 	link   bool
 	target string
 }
 
-// Inquiry returns the door for one question that is made of many, such as the
+// WithCache returns the door for one question that is made of many, such as the
 // one about a command line: what has to be known of the disk is looked up once.
 // It is for asking, by one goroutine, and goes with the question. Nothing is to
 // be opened through it: the disk may have changed since.
-func (f *Workspace) Inquiry() *Workspace {
-	return &Workspace{Worktree: f.Worktree, Own: f.Own, Home: f.Home, inquiry: &inquiry{map[string]entry{}, map[string]string{}, f.protected()}}
+func (f *Workspace) WithCache() *Workspace {
+	return &Workspace{Worktree: f.Worktree, Own: f.Own, Home: f.Home, cache: &pathCache{map[string]nameInfo{}, map[string]string{}, f.protected()}}
 }
 
-// entry looks a name up whose folder has no links in it.
-func (q *inquiry) entry(name string) entry {
+// lookUp looks a name up whose folder has no links in it.
+func (q *pathCache) lookUp(name string) nameInfo {
 	if q != nil {
 		if e, known := q.entries[name]; known {
 			return e
 		}
 	}
-	var e entry
+	var e nameInfo
 	info, err := os.Lstat(name)
 	if err != nil {
 		e.gone = errors.Is(err, fs.ErrNotExist)
@@ -59,13 +59,13 @@ func (q *inquiry) entry(name string) entry {
 }
 
 // real is [realName].
-func (q *inquiry) real(name string) string {
+func (q *pathCache) real(name string) string {
 	if q == nil {
-		return q.follow(name)
+		return q.followLinks(name)
 	}
 	real, known := q.reals[name]
 	if !known {
-		real = q.follow(name)
+		real = q.followLinks(name)
 		if len(q.reals) < maxInquiry {
 			q.reals[name] = real
 		}
@@ -77,9 +77,9 @@ func (q *inquiry) real(name string) string {
 // other. Where a part does not exist the rest is taken as it is written, so
 // that the answer is what would be made there. A name that leads in circles
 // is left where it began to: opening it fails.
-func realName(name string) string { return (*inquiry)(nil).follow(name) }
+func realName(name string) string { return (*pathCache)(nil).followLinks(name) }
 
-func (q *inquiry) follow(name string) string {
+func (q *pathCache) followLinks(name string) string {
 	real, rest := split(name)
 	gone := 0 // how far it is below the last folder that exists
 	for links := 0; len(rest) > 0; {
@@ -97,9 +97,9 @@ func (q *inquiry) follow(name string) string {
 		if os.IsPathSeparator(real[len(real)-1]) { // a root
 			next = real + part
 		}
-		e := entry{gone: true}
+		e := nameInfo{gone: true}
 		if gone == 0 {
-			e = q.entry(next)
+			e = q.lookUp(next)
 		}
 		if !e.link {
 			real = next

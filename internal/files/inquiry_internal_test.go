@@ -7,7 +7,7 @@ import (
 )
 
 func TestInquiryIsBounded(t *testing.T) {
-	dir, q := realName(t.TempDir()), (&Workspace{}).Inquiry().inquiry
+	dir, q := realName(t.TempDir()), (&Workspace{}).WithCache().cache
 	for i := range maxInquiry + 100 {
 		name := filepath.Join(dir, strconv.Itoa(i), "below", "nothing")
 		if got := q.real(name); got != name {

@@ -42,7 +42,7 @@ func TestInquiryAnswersAlike(t *testing.T) {
 		"../ws-link/dir/x", ".git/config", "sub/.helve/x", "a\x00", strings.Repeat("x/", 3000), strings.Repeat("y", 300) + "/../out",
 	}
 	for _, from := range []string{"ws", "ws/sub", "ws-link"} {
-		dir, inquiry := filepath.Join(base, from), files.Inquiry()
+		dir, inquiry := filepath.Join(base, from), files.WithCache()
 		for range 2 {
 			for _, name := range names {
 				if diff := cmp.Diff(knownOf(t, files, dir, name), knownOf(t, inquiry, dir, name)); diff != "" {
@@ -57,7 +57,7 @@ func TestInquiryAnswersAlike(t *testing.T) {
 func TestInquiryRemembersForItself(t *testing.T) {
 	base, paths := tree(t)
 	ws := filepath.Join(base, "ws")
-	inquiry := paths.Inquiry()
+	inquiry := paths.WithCache()
 	before := knownOf(t, inquiry, ws, "in")
 	link := filepath.Join(ws, "in")
 	if err := os.Remove(link); err != nil {
@@ -70,7 +70,7 @@ func TestInquiryRemembersForItself(t *testing.T) {
 		t.Errorf("it has looked twice (-before, +after):\n%s", diff)
 	}
 	want := filepath.Join(base, "out/secret")
-	for who, door := range map[string]*files.Workspace{"the door": paths, "a new inquiry": paths.Inquiry()} {
+	for who, door := range map[string]*files.Workspace{"the door": paths, "a new inquiry": paths.WithCache()} {
 		if got := knownOf(t, door, ws, "in").Real; got != want {
 			t.Errorf("for %s it leads to %s, and not to %s", who, got, want)
 		}

@@ -24,11 +24,11 @@ var ErrNoRoom = errors.New("too large to be kept")
 // are never held as a whole.
 const inMemory = 1 << 20
 
-// A Keeping is contents on their way into the store before a change of them
+// A Backup is contents on their way into the store before a change of them
 // begins: for changes of more than should be held in memory. Its methods may
 // be called from several goroutines at once. It ends in Begin or Drop; what a
 // process that dies leaves of it is swept.
-type Keeping struct {
+type Backup struct {
 	store *History
 
 	mu      sync.Mutex
@@ -38,19 +38,19 @@ type Keeping struct {
 
 // Keep begins to keep contents, of at most so many bytes on disk; a fourth of
 // the quota if not positive, so that no single change drives out all others.
-func (s *History) Keep(most int64) *Keeping {
+func (s *History) Keep(most int64) *Backup {
 	if most <= 0 {
 		most = s.opt.Quota / 4
 	}
-	return &Keeping{store: s, room: min(most, s.opt.Quota), parcels: map[string]parcel{}}
+	return &Backup{store: s, room: min(most, s.opt.Quota), parcels: map[string]parcel{}}
 }
 
 // Holds reports whether a file lies in the store itself.
-func (s *History) Holds(path string) bool { return historyBelow(path, s.opt.Dir) }
+func (s *History) Holds(path string) bool { return isUnder(path, s.opt.Dir) }
 
 // Add keeps what r gives, to its end; size is about how much that is. The
 // Content has no mode. The error is [ErrNoRoom] where it is too much.
-func (k *Keeping) Add(r io.Reader, size int64) (KeptContent, error) {
+func (k *Backup) Add(r io.Reader, size int64) (KeptContent, error) {
 	s := k.store
 	if size > s.opt.FileCap {
 		return KeptContent{}, ErrNoRoom
@@ -77,19 +77,19 @@ func readHead(r io.Reader, data []byte) ([]byte, error) {
 }
 
 // small keeps contents that are in memory as a whole.
-func (k *Keeping) small(data []byte) (KeptContent, error) {
-	c := KeptContent{Exists: true, Hash: sum(data), Size: int64(len(data)), Kept: true}
+func (k *Backup) small(data []byte) (KeptContent, error) {
+	c := KeptContent{Exists: true, Hash: contentHash(data), Size: int64(len(data)), Kept: true}
 	if c.Size > k.store.opt.FileCap {
 		return KeptContent{}, ErrNoRoom
 	}
-	if k.has(c.Hash) {
+	if k.hasParcel(c.Hash) {
 		return c, nil
 	}
 	if k.store.copyBlob(io.Discard, c.Hash) == nil && k.pin(c.Hash) {
 		return c, nil
 	}
 	file := k.store.pack(data)
-	if !k.claim(onDisk(int64(len(file)))) {
+	if !k.reserve(onDisk(int64(len(file)))) {
 		return KeptContent{}, ErrNoRoom
 	}
 	b := parcel{hash: c.Hash, size: onDisk(int64(len(file)))}
@@ -103,7 +103,7 @@ func (k *Keeping) small(data []byte) (KeptContent, error) {
 }
 
 // large keeps contents of which head has been read, on their way through.
-func (k *Keeping) large(head []byte, r io.Reader) (KeptContent, error) {
+func (k *Backup) large(head []byte, r io.Reader) (KeptContent, error) {
 	s := k.store
 	path := filepath.Join(s.opt.Dir, "tmp", rawID())
 	f, err := s.open(path, os.O_RDWR|os.O_CREATE|os.O_EXCL)
@@ -127,9 +127,9 @@ func (k *Keeping) large(head []byte, r io.Reader) (KeptContent, error) {
 	}
 	c := KeptContent{Exists: true, Hash: hash, Size: size, Kept: true}
 	switch {
-	case k.has(hash) || s.copyBlob(io.Discard, hash) == nil && k.pin(hash):
+	case k.hasParcel(hash) || s.copyBlob(io.Discard, hash) == nil && k.pin(hash):
 		_ = os.Remove(path)
-	case !k.claim(length):
+	case !k.reserve(length):
 		_ = os.Remove(path)
 		return KeptContent{}, ErrNoRoom
 	default:
@@ -181,13 +181,13 @@ func (s *History) packs(head []byte) bool {
 
 // Known counts contents as kept that somebody knows to be in the store, and
 // reports whether they are.
-func (k *Keeping) Known(hash string) bool {
-	return validHash(hash) && (k.has(hash) || k.pin(hash))
+func (k *Backup) Known(hash string) bool {
+	return validHash(hash) && (k.hasParcel(hash) || k.pin(hash))
 }
 
 // pin gives contents in the store a second name, so that no sweep takes them
 // before the change begins.
-func (k *Keeping) pin(hash string) bool {
+func (k *Backup) pin(hash string) bool {
 	s := k.store
 	from, temp := s.blobPath(hash), filepath.Join(s.opt.Dir, "tmp", rawID())
 	err := os.Link(from, temp)
@@ -208,14 +208,14 @@ func (k *Keeping) pin(hash string) bool {
 	return true
 }
 
-func (k *Keeping) has(hash string) bool {
+func (k *Backup) hasParcel(hash string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	_, ok := k.parcels[hash]
 	return ok
 }
 
-func (k *Keeping) put(b parcel) {
+func (k *Backup) put(b parcel) {
 	k.mu.Lock()
 	_, twice := k.parcels[b.hash]
 	if !twice {
@@ -230,7 +230,7 @@ func (k *Keeping) put(b parcel) {
 	}
 }
 
-func (k *Keeping) claim(n int64) bool {
+func (k *Backup) reserve(n int64) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if n > k.room {
@@ -240,7 +240,7 @@ func (k *Keeping) claim(n int64) bool {
 	return true
 }
 
-func (k *Keeping) unclaim(n int64) {
+func (k *Backup) unclaim(n int64) {
 	k.mu.Lock()
 	k.room += n
 	k.mu.Unlock()
@@ -249,10 +249,10 @@ func (k *Keeping) unclaim(n int64) {
 // Begin begins a change of which the contents are kept, like [History.Begin].
 // A change whose Before was not added is recorded as not kept. The Keeping
 // has ended, also with an error.
-func (k *Keeping) Begin(set ChangeSet, temps []string) (*PendingSet, error) {
+func (k *Backup) Begin(set ChangeSet, temps []string) (*PendingSet, error) {
 	defer k.Drop()
 	p := &PendingSet{store: k.store, set: set, temps: slices.Clone(temps)}
-	err := p.tidy()
+	err := p.normalize()
 	if err == nil {
 		used := map[string]bool{}
 		var parcels []parcel
@@ -264,7 +264,7 @@ func (k *Keeping) Begin(set ChangeSet, temps []string) (*PendingSet, error) {
 				parcels = append(parcels, b)
 			}
 		}
-		err = k.store.locked(func(l *ledger) error { return p.begin(l, parcels) })
+		err = k.store.locked(func(l *ledger) error { return p.writePending(l, parcels) })
 	}
 	if err != nil {
 		return nil, fmt.Errorf("keeping what will be replaced: %w", err)
@@ -273,7 +273,7 @@ func (k *Keeping) Begin(set ChangeSet, temps []string) (*PendingSet, error) {
 }
 
 // Drop forgets what was added.
-func (k *Keeping) Drop() {
+func (k *Backup) Drop() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, b := range k.parcels {
@@ -284,7 +284,7 @@ func (k *Keeping) Drop() {
 }
 
 // Room says how many bytes on disk may still be added.
-func (k *Keeping) Room() int64 {
+func (k *Backup) Room() int64 {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.room

@@ -28,7 +28,7 @@ func noise(n int, seed uint64) []byte {
 }
 
 // observed begins a change whose files somebody else changes.
-func observed(t tb, k *Keeping, d *memDisk, contents map[string]KeptContent) *PendingSet {
+func observed(t tb, k *Backup, d *memDisk, contents map[string]KeptContent) *PendingSet {
 	t.Helper()
 	set := ChangeSet{Call: "observed", Observed: true}
 	for name, c := range contents {
@@ -54,7 +54,7 @@ func TestKeepSizes(t *testing.T) {
 			hint /= 2
 		}
 		c := must(k.Add(iotest.HalfReader(bytes.NewReader(data)), hint))(t)
-		want(t, c, KeptContent{Exists: true, Hash: sum(data), Size: int64(len(data)), Kept: true})
+		want(t, c, KeptContent{Exists: true, Hash: contentHash(data), Size: int64(len(data)), Kept: true})
 		contents[name] = c
 	}
 	for _, size := range []int{2<<20 + 1, 3 << 20} {
@@ -133,18 +133,18 @@ func TestKeepGivesBack(t *testing.T) {
 	d.change(t, s, ChangeSet{Call: "other"}, map[string]*file{d.path("x"): nil})
 	other := d.begin(t, s, ChangeSet{Call: "pending"}, map[string]*file{d.path("old"): text("mine")})
 	k := s.Keep(0)
-	want(t, k.Known(sum([]byte("mine"))), true)
+	want(t, k.Known(contentHash([]byte("mine"))), true)
 	third := observed(t, k, d, map[string]KeptContent{"mine": contents["mine"]})
 	ok(t, p.Done(after(d, contents)))
 	for _, data := range []string{"shared", "yours", "mine"} {
-		want(t, string(must(s.Content(sum([]byte(data))))(t)), data)
+		want(t, string(must(s.Content(contentHash([]byte(data))))(t)), data)
 	}
 	if _, err := s.Content(contents["larg"].Hash); !errors.Is(err, ErrLost) {
 		t.Errorf("the large one is still there: %v", err)
 	}
 	ok(t, third.Done(map[string]KeptContent{d.path("mine"): {}}))
 	ok(t, other.Abort())
-	want(t, string(must(s.Content(sum([]byte("mine"))))(t)), "mine")
+	want(t, string(must(s.Content(contentHash([]byte("mine"))))(t)), "mine")
 	want(t, s.bytes(t), usage(t, s.opt.Dir)-onDisk(ledgerSize)-sweepFile(s))
 }
 
@@ -178,9 +178,9 @@ func TestKeepPins(t *testing.T) {
 	d.put(map[string]*file{d.path("a"): text("contents")})
 	set := d.change(t, s, ChangeSet{}, map[string]*file{d.path("a"): nil})
 	k := s.Keep(0)
-	hash := sum([]byte("contents"))
+	hash := contentHash([]byte("contents"))
 	want(t, k.Known(hash), true)
-	want(t, k.Known(sum([]byte("never seen"))), false)
+	want(t, k.Known(contentHash([]byte("never seen"))), false)
 	want(t, k.Known("../../lock"), false)
 	ok(t, remove(s.setPath(set.ID, false)))
 	ok(t, s.Sweep(t.Context()))

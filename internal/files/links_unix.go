@@ -28,7 +28,7 @@ func (f *Workspace) otherNames(ctx context.Context, p Path, info fs.FileInfo) []
 		return nil
 	}
 	w := linkWalk{own: own, skip: p.real, left: maxLinkWalk}
-	w.walk(ctx, f.inquiry.real(f.top(p.dir)))
+	w.walk(ctx, f.cache.real(f.baseDir(p.dir)))
 	return w.found
 }
 

@@ -69,8 +69,8 @@ func (s *History) Sets(ctx context.Context, q HistoryQuery) iter.Seq2[ChangeSet,
 
 // window returns the entries that have to be read, newest first: those between
 // Since and Until, and newer ones that take sets back.
-func (q HistoryQuery) window(list []historyEntry) []historyEntry {
-	var out []historyEntry
+func (q HistoryQuery) window(list []setEntry) []setEntry {
+	var out []setEntry
 	for _, e := range slices.Backward(list) {
 		if q.Since != "" && e.id <= q.Since {
 			break
@@ -83,17 +83,17 @@ func (q HistoryQuery) window(list []historyEntry) []historyEntry {
 }
 
 // later reports whether an entry is too new to be listed.
-func (q HistoryQuery) later(e historyEntry) bool { return q.Until != "" && e.id >= q.Until }
+func (q HistoryQuery) later(e setEntry) bool { return q.Until != "" && e.id >= q.Until }
 
 // skips reports whether a set that was read is not listed.
-func (q HistoryQuery) skips(set ChangeSet, e historyEntry, err error) bool {
+func (q HistoryQuery) skips(set ChangeSet, e setEntry, err error) bool {
 	switch {
 	case q.later(e):
 		return true
 	case err != nil:
 		return errors.Is(err, fs.ErrNotExist) || err == errOther // swept, or not asked for
 	}
-	return !q.matches(set)
+	return !q.matchesSet(set)
 }
 
 // marks are what the file of a set that matches holds, whatever else.
@@ -110,7 +110,7 @@ func (q HistoryQuery) marks() [][]byte {
 	return out
 }
 
-func (q HistoryQuery) matches(set ChangeSet) bool {
+func (q HistoryQuery) matchesSet(set ChangeSet) bool {
 	for _, f := range [][2]string{
 		{q.Session, set.Session}, {q.Message, set.Message}, {q.Call, set.Call}, {q.Project, set.Project},
 	} {
@@ -118,11 +118,11 @@ func (q HistoryQuery) matches(set ChangeSet) bool {
 			return false
 		}
 	}
-	return q.Path == "" || slices.ContainsFunc(set.Changes, func(c KeptChange) bool { return historyBelow(c.Path, q.Path) })
+	return q.Path == "" || slices.ContainsFunc(set.Changes, func(c KeptChange) bool { return isUnder(c.Path, q.Path) })
 }
 
-// historyBelow reports whether path is dir or lies in it.
-func historyBelow(path, dir string) bool {
+// isUnder reports whether path is dir or lies in it.
+func isUnder(path, dir string) bool {
 	rest, ok := strings.CutPrefix(path, dir)
 	return ok && (rest == "" || os.IsPathSeparator(rest[0]) || dir != "" && os.IsPathSeparator(dir[len(dir)-1]))
 }
@@ -143,15 +143,15 @@ func (u undoers) see(set *ChangeSet) {
 	}
 }
 
-// A historyEntry is the file of a set, by its name.
-type historyEntry struct {
+// A setEntry is the file of a set, by its name.
+type setEntry struct {
 	id   string
 	undo bool
 }
 
 // list returns the entries of sets or pending, oldest first. Other files are
 // passed over.
-func (s *History) list(folder string) ([]historyEntry, error) {
+func (s *History) list(folder string) ([]setEntry, error) {
 	f, err := os.Open(filepath.Join(s.opt.Dir, folder))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -163,7 +163,7 @@ func (s *History) list(folder string) ([]historyEntry, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := make([]historyEntry, 0, len(names))
+	list := make([]setEntry, 0, len(names))
 	for _, name := range names {
 		id, undo := strings.CutSuffix(name, undoExt)
 		if !undo {
@@ -173,10 +173,10 @@ func (s *History) list(folder string) ([]historyEntry, error) {
 			}
 		}
 		if validID(id) {
-			list = append(list, historyEntry{id, undo})
+			list = append(list, setEntry{id, undo})
 		}
 	}
-	slices.SortFunc(list, func(a, b historyEntry) int { return cmp.Compare(a.id, b.id) })
+	slices.SortFunc(list, func(a, b setEntry) int { return cmp.Compare(a.id, b.id) })
 	return list, nil
 }
 
@@ -189,7 +189,7 @@ var errOther = errors.New("another set")
 
 // read reads a set. One whose file lacks any of marks, and that takes nothing
 // back, is passed over.
-func (s *History) read(e historyEntry, marks [][]byte) (ChangeSet, error) {
+func (s *History) read(e setEntry, marks [][]byte) (ChangeSet, error) {
 	data, err := readFile(s.setPath(e.id, e.undo))
 	if err != nil {
 		return ChangeSet{}, err

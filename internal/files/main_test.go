@@ -141,7 +141,7 @@ func (d *memDisk) undo(t tb, s *History, plan UndoPlan) ChangeSet {
 			to[item.Path] = nil
 		case UndoRestore, UndoCreate:
 			f := &file{d.files[item.Path].data, item.Want.Mode}
-			if !item.Now.holds(item.Want) {
+			if !item.Now.sameBytes(item.Want) {
 				f.data = string(must(s.Content(item.Want.Hash))(t))
 			}
 			to[item.Path] = f

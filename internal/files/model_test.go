@@ -157,7 +157,7 @@ func (m *model) wanted(t *rapid.T, chosen []*record, item UndoItem) version {
 		if !ok {
 			continue
 		}
-		if c := describe(v); c.holds(item.Want) {
+		if c := describe(v); c.sameBytes(item.Want) {
 			if v.file != nil { // a mode that others have set stays
 				v.file = &file{v.file.data, item.Want.Mode}
 			}
@@ -201,7 +201,7 @@ func (m *model) check(t *rapid.T, chosen []*record, item UndoItem) {
 	}
 	// What the set left is there, be it by undoing what came later.
 	if changes(r, item.Path) && cur.n == r.after[item.Path].n && len(r.set.Undoes) == 0 && m.stands(r, item.Path) {
-		if item.State == UndoConflict || !item.Want.holds(describe(r.before[item.Path])) {
+		if item.State == UndoConflict || !item.Want.sameBytes(describe(r.before[item.Path])) {
 			t.Fatalf("could be undone: %+v", item)
 		}
 	}

@@ -66,7 +66,7 @@ func (f *Workspace) OpenRead(ctx context.Context, a Asker, p Path) (*os.File, fs
 func (f *Workspace) AskContents(ctx context.Context, a Asker, p Path) error {
 	asks := permission.NewBatch(a)
 	_ = f.AskRead(ctx, asks, p) // it only notes
-	if info := f.inquiry.entry(p.real).info; info != nil {
+	if info := f.cache.lookUp(p.real).info; info != nil {
 		if err := f.askOtherNames(ctx, asks, p, info); err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ func (f *Workspace) askOtherNames(ctx context.Context, a Asker, p Path, info fs.
 	for _, name := range f.otherNames(ctx, p, info) {
 		req := permission.Request{
 			Permission: "read", Patterns: []string{name}, Always: []string{"*"},
-			Forms: map[string][]string{name: below(f.inquiry.real(f.top(p.dir)), name)},
+			Forms: map[string][]string{name: relativeNames(f.cache.real(f.baseDir(p.dir)), name)},
 		}
 		if err := a.Ask(ctx, req); err != nil {
 			return err
@@ -107,20 +107,20 @@ func (f *Workspace) List(p Path) ([]fs.DirEntry, error) {
 
 // IsFolder reports whether p is a folder.
 func (f *Workspace) IsFolder(p Path) bool {
-	info := f.inquiry.entry(p.real).info
+	info := f.cache.lookUp(p.real).info
 	return info != nil && info.IsDir()
 }
 
 // Exists reports whether there is anything by that name.
 func (f *Workspace) Exists(p Path) bool {
-	return f.inquiry.entry(p.real).info != nil
+	return f.cache.lookUp(p.real).info != nil
 }
 
 // Parent is the folder that a file is in, as its own name leads there. What
 // else is in it has not been asked about.
 func (f *Workspace) Parent(p Path) Path {
 	abs := filepath.Dir(p.abs)
-	return Path{abs: abs, real: filepath.Dir(p.real), shown: f.shown(p.dir, abs), dir: p.dir}
+	return Path{abs: abs, real: filepath.Dir(p.real), shown: f.relativeTitle(p.dir, abs), dir: p.dir}
 }
 
 // IsLink reports whether the name that was asked for is itself a link.
@@ -151,10 +151,10 @@ func (f *Workspace) Near(p Path) []Path {
 // Beside makes the path of an absolute name as seen by the asker of p, for what a tool mentions by itself
 // beside what it was asked for. Ask [Files.MayRead] before it is used.
 func (f *Workspace) Beside(p Path, name string) Path {
-	return Path{abs: name, real: f.inquiry.real(name), shown: f.shown(p.dir, name), dir: p.dir}
+	return Path{abs: name, real: f.cache.real(name), shown: f.relativeTitle(p.dir, name), dir: p.dir}
 }
 
 // Inside reports whether p lies in the workspace, by both its names.
 func (f *Workspace) Inside(p Path) bool {
-	return f.inside(p.dir, p.abs) && (p.real == p.abs || f.insideReal(p.dir, p.real))
+	return f.isInside(p.dir, p.abs) && (p.real == p.abs || f.insideReal(p.dir, p.real))
 }

@@ -50,7 +50,7 @@ func (s *History) Begin(set ChangeSet, before map[string][]byte, temps []string)
 		}
 	}()
 	if err == nil {
-		err = s.locked(func(l *ledger) error { return p.begin(l, parcels) })
+		err = s.locked(func(l *ledger) error { return p.writePending(l, parcels) })
 	}
 	if err != nil {
 		return nil, fmt.Errorf("keeping what will be replaced: %w", err)
@@ -60,7 +60,7 @@ func (s *History) Begin(set ChangeSet, before map[string][]byte, temps []string)
 
 // pack checks the set, describes what will be replaced, and readies it.
 func (p *PendingSet) pack(before map[string][]byte) ([]parcel, error) {
-	if err := p.tidy(); err != nil {
+	if err := p.normalize(); err != nil {
 		return nil, err
 	}
 	s := p.store
@@ -85,7 +85,7 @@ func (p *PendingSet) pack(before map[string][]byte) ([]parcel, error) {
 		if !d.Kept || packed[d.Hash] {
 			continue
 		}
-		b, err := s.prepare(d.Hash, data)
+		b, err := s.prepareParcel(d.Hash, data)
 		if err != nil {
 			return parcels, err
 		}
@@ -96,16 +96,16 @@ func (p *PendingSet) pack(before map[string][]byte) ([]parcel, error) {
 	return parcels, nil
 }
 
-// tidy checks what the caller gave, and brings it into the form in which it
+// normalize checks what the caller gave, and brings it into the form in which it
 // will be read again.
-func (p *PendingSet) tidy() error {
+func (p *PendingSet) normalize() error {
 	set := &p.set
 	set.UndoneBy = ""
 	set.Undoes = slices.Clone(set.Undoes)
 	set.Changes = slices.Clone(set.Changes)
 	for i := range set.Changes {
 		c := &set.Changes[i]
-		c.Before, c.After = c.Before.plain(), c.After.plain()
+		c.Before, c.After = c.Before.withoutKept(), c.After.withoutKept()
 	}
 	if set.Time.IsZero() {
 		set.Time = p.store.opt.Now()
@@ -119,9 +119,9 @@ func (p *PendingSet) tidy() error {
 	return set.check()
 }
 
-// begin puts parcels and pending file in their places. The ledger is saved
+// writePending puts parcels and pending file in their places. The ledger is saved
 // first.
-func (p *PendingSet) begin(l *ledger, parcels []parcel) (err error) {
+func (p *PendingSet) writePending(l *ledger, parcels []parcel) (err error) {
 	s := p.store
 	if err := p.identify(l); err != nil {
 		return err
@@ -146,12 +146,12 @@ func (p *PendingSet) begin(l *ledger, parcels []parcel) (err error) {
 		if b.temp == "" || b.pin && b.there {
 			continue
 		}
-		err := s.place(b.temp, s.blobPath(b.hash))
+		err := s.moveIntoPlace(b.temp, s.blobPath(b.hash))
 		if err != nil && s.copyBlob(io.Discard, b.hash) != nil { // somebody may have put it there and read it now
 			return err
 		}
 	}
-	return p.create()
+	return p.createFile()
 }
 
 // count says how many bytes the store grows by with a parcel.
@@ -188,9 +188,9 @@ func (p *PendingSet) identify(l *ledger) error {
 	return nil
 }
 
-// create writes the pending file and keeps it open and locked. Nobody looks at
+// createFile writes the pending file and keeps it open and locked. Nobody looks at
 // it before it is locked, because that takes the store's lock.
-func (p *PendingSet) create() error {
+func (p *PendingSet) createFile() error {
 	path := p.store.pendingPath(p.set.ID)
 	f, err := p.store.open(path, os.O_RDWR|os.O_CREATE|os.O_EXCL)
 	if err != nil {
@@ -241,8 +241,8 @@ func (p *PendingSet) Done(after map[string]KeptContent) error {
 		if now, ok := after[c.Path]; ok {
 			c.After = now
 		}
-		c.After = c.After.plain()
-		if !c.After.is(c.Before) && !(set.Observed && c.After == c.Before.plain()) {
+		c.After = c.After.withoutKept()
+		if !c.After.is(c.Before) && !(set.Observed && c.After == c.Before.withoutKept()) {
 			set.Changes = append(set.Changes, c)
 		}
 	}
@@ -287,7 +287,7 @@ func (p *PendingSet) end(set ChangeSet) (full bool, err error) {
 	}
 	err = s.locked(func(l *ledger) (err error) {
 		if record && set.Observed {
-			if line, err = p.late(l, &set); err != nil {
+			if line, err = p.assignLateID(l, &set); err != nil {
 				return err
 			}
 		}
@@ -298,7 +298,7 @@ func (p *PendingSet) end(set ChangeSet) (full bool, err error) {
 				return err
 			}
 		} else {
-			p.drop()
+			p.removeFile()
 		}
 		p.giveBack(l, set)
 		full = l.bytes > s.opt.Quota || s.opt.Now().Sub(time.Unix(l.counted, 0)).Abs() > recount
@@ -323,9 +323,9 @@ func (p *PendingSet) unsaid(set ChangeSet) ([]byte, error) {
 	return line, err
 }
 
-// late gives a set that was observed the id and the time of its end: what
+// assignLateID gives a set that was observed the id and the time of its end: what
 // others changed while it was, they changed before.
-func (p *PendingSet) late(l *ledger, set *ChangeSet) ([]byte, error) {
+func (p *PendingSet) assignLateID(l *ledger, set *ChangeSet) ([]byte, error) {
 	set.Time = p.store.opt.Now().Round(0).UTC()
 	set.ID = l.nextID(set.Time)
 	return p.unsaid(*set)
@@ -364,7 +364,7 @@ func (s *History) spare(left map[digest]bool, since string) bool {
 	const most = 500
 	sets, err := s.list("sets")
 	pending, perr := s.list("pending")
-	from, _ := slices.BinarySearchFunc(sets, since, func(e historyEntry, id string) int { return strings.Compare(e.id, id) })
+	from, _ := slices.BinarySearchFunc(sets, since, func(e setEntry, id string) int { return strings.Compare(e.id, id) })
 	if err != nil || perr != nil || len(sets)-from+len(pending) > most {
 		return false
 	}
@@ -407,16 +407,16 @@ func (p *PendingSet) publish(line []byte, path string) error {
 	if runtime.GOOS == "windows" { // where an open file keeps its name
 		p.release()
 	}
-	if err := s.place(from, path); err != nil {
+	if err := s.moveIntoPlace(from, path); err != nil {
 		return err
 	}
 	p.release()
 	return nil
 }
 
-// drop removes the pending file, before it is let go where the system allows
+// removeFile removes the pending file, before it is let go where the system allows
 // that.
-func (p *PendingSet) drop() {
+func (p *PendingSet) removeFile() {
 	path := p.file.Name()
 	removed := os.Remove(path) == nil
 	unlock(p.file)

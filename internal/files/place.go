@@ -13,12 +13,12 @@ import (
 // maxRead is how much of a project file is looked at.
 const maxRead = 1 << 20
 
-// A place is where the signs that a formatter is wanted are looked for.
-type place struct{ dir, worktree string }
+// A projectDirs is where the signs that a formatter is wanted are looked for.
+type projectDirs struct{ dir, worktree string }
 
 // folders are those from dir up to the worktree, or dir alone if it is not in
 // there.
-func (p place) folders() []string {
+func (p projectDirs) folders() []string {
 	if !disk.Within(p.worktree, p.dir) {
 		return []string{p.dir}
 	}
@@ -35,7 +35,7 @@ func (p place) folders() []string {
 }
 
 // up are the files of these names, nearest first.
-func (p place) up(names ...string) (found []string) {
+func (p projectDirs) up(names ...string) (found []string) {
 	for _, dir := range p.folders() {
 		for _, name := range names {
 			name = filepath.Join(dir, name)
@@ -50,7 +50,7 @@ func (p place) up(names ...string) (found []string) {
 // nodeTool is a program in PATH for which a package.json asks. One that the
 // project brings itself does not count: what a clone brings does not run
 // because a formatter was switched on. A configured command may name it.
-func (p place) nodeTool(name string) string {
+func (p projectDirs) nodeTool(name string) string {
 	for _, file := range p.up("package.json") {
 		if needs(file, name) {
 			return inPath(name)

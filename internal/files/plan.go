@@ -39,8 +39,8 @@ const (
 	UndoLost     UndoState = "lost"     // what it held is not kept
 )
 
-// A link is a change in the chain of one file.
-type link struct {
+// A chainLink is a change in the chain of one file.
+type chainLink struct {
 	set    *ChangeSet
 	change KeptChange
 	chosen bool // to be taken back
@@ -71,7 +71,7 @@ func (s *History) Plan(ctx context.Context, sets []ChangeSet, look func(path str
 		if err := ctx.Err(); err != nil {
 			return UndoPlan{}, err
 		}
-		item := UndoItem{Path: path, Title: title(chain), Last: chain[0].set.ID}
+		item := UndoItem{Path: path, Title: chainTitle(chain), Last: chain[0].set.ID}
 		item.Now, err = look(path)
 		if err != nil {
 			item.Want = oldest(chain).change.Before
@@ -88,8 +88,8 @@ func (s *History) Plan(ctx context.Context, sets []ChangeSet, look func(path str
 
 // chains gathers, newest first, all changes of the chosen files since the
 // oldest chosen set.
-func (s *History) chains(ctx context.Context, chosen []ChangeSet) (map[string][]link, error) {
-	chains := map[string][]link{}
+func (s *History) chains(ctx context.Context, chosen []ChangeSet) (map[string][]chainLink, error) {
+	chains := map[string][]chainLink{}
 	byID := map[string]bool{}
 	for _, set := range chosen {
 		byID[set.ID] = true
@@ -120,7 +120,7 @@ func (s *History) chains(ctx context.Context, chosen []ChangeSet) (map[string][]
 		set := &all[i]
 		for _, c := range set.Changes {
 			if chain, ok := chains[c.Path]; ok {
-				chains[c.Path] = append(chain, link{set, c, byID[set.ID]})
+				chains[c.Path] = append(chain, chainLink{set, c, byID[set.ID]})
 			}
 		}
 	}
@@ -130,7 +130,7 @@ func (s *History) chains(ctx context.Context, chosen []ChangeSet) (map[string][]
 // dead finds the links that others, which are not chosen, have taken back, and
 // by whom. Such a pair leaves the file as it was; undo says which links are
 // the second half of one.
-func dead(chain []link) (by map[string]*ChangeSet, undo map[string]bool) {
+func dead(chain []chainLink) (by map[string]*ChangeSet, undo map[string]bool) {
 	by, undo = map[string]*ChangeSet{}, map[string]bool{}
 	there := map[string]bool{}
 	for _, l := range chain {
@@ -153,7 +153,7 @@ func dead(chain []link) (by map[string]*ChangeSet, undo map[string]bool) {
 }
 
 // walk decides about a file. The chain has a chosen link at least.
-func (item *UndoItem) walk(chain []link) {
+func (item *UndoItem) walk(chain []chainLink) {
 	by, undo := dead(chain)
 	last := -1 // the oldest link to be taken back
 	for i, l := range chain {
@@ -168,7 +168,7 @@ func (item *UndoItem) walk(chain []link) {
 	}
 	item.Want = chain[last].change.Before
 	cur := item.Now
-	var newer *link // the one taken back before
+	var newer *chainLink // the one taken back before
 	for i := range chain[:last+1] {
 		l := &chain[i]
 		switch {
@@ -177,9 +177,9 @@ func (item *UndoItem) walk(chain []link) {
 		case !l.chosen:
 			item.conflict("changed later by %s", name(l.set))
 			return
-		case cur.holds(l.change.After):
+		case cur.sameBytes(l.change.After):
 			cur = back(cur, l.change)
-		case cur.holds(l.change.Before): // somebody has put it back
+		case cur.sameBytes(l.change.Before): // somebody has put it back
 		case newer != nil:
 			item.conflict("changed by someone else between %s and %s", name(l.set), name(newer.set))
 			return
@@ -228,7 +228,7 @@ func (s *History) verify(item *UndoItem) {
 	}
 	err := s.copyBlob(io.Discard, item.Want.Hash)
 	item.Want.Kept = err == nil
-	if err == nil || item.State == UndoConflict || item.Now.holds(item.Want) {
+	if err == nil || item.State == UndoConflict || item.Now.sameBytes(item.Want) {
 		return
 	}
 	item.State = UndoLost
@@ -239,16 +239,16 @@ func (s *History) verify(item *UndoItem) {
 	}
 }
 
-func oldest(chain []link) link {
+func oldest(chain []chainLink) chainLink {
 	for _, l := range slices.Backward(chain) {
 		if l.chosen {
 			return l
 		}
 	}
-	return link{set: &ChangeSet{}}
+	return chainLink{set: &ChangeSet{}}
 }
 
-func title(chain []link) string {
+func chainTitle(chain []chainLink) string {
 	for _, l := range chain {
 		if l.chosen {
 			return l.change.Title

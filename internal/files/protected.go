@@ -21,8 +21,8 @@ type protectedName struct {
 	hold  bool     // behind the wall also where it is missing
 }
 
-// word is what a rule has to hold to speak about it.
-func (n protectedName) word() string { return n.parts[len(n.parts)-1] }
+// lastPart is what a rule has to hold to speak about it.
+func (n protectedName) lastPart() string { return n.parts[len(n.parts)-1] }
 
 // covers reports whether the parts of a name begin with it, or are a folder on
 // the way to it, which could be moved away, and another put in its place; one
@@ -88,14 +88,14 @@ func readProtected(text string) *protectedList {
 
 // protected is the list.
 func (f *Workspace) protected() *protectedList {
-	if f.inquiry != nil {
-		return f.inquiry.protected
+	if f.cache != nil {
+		return f.cache.protected
 	}
 	return f.list.get()
 }
 
-// home is the home folder of the person.
-func (f *Workspace) home() string {
+// homeDir is the home folder of the person.
+func (f *Workspace) homeDir() string {
 	if f.Home == "" {
 		home, _ := os.UserHomeDir() // without one, nothing lies in it
 		return home
@@ -103,13 +103,13 @@ func (f *Workspace) home() string {
 	return f.Home
 }
 
-// listed are the words of the list for a name. Within the workspace only what
+// protectedWords are the words of the list for a name. Within the workspace only what
 // is below its top counts: a workspace that lies in such a folder itself is
 // like any other.
-func (f *Workspace) listed(p Path, name string) (words []string) {
+func (f *Workspace) protectedWords(p Path, name string) (words []string) {
 	l := f.protected()
-	top, from, whole := f.top(p.dir), "", true
-	for _, top := range []string{top, f.inquiry.real(top)} {
+	top, from, whole := f.baseDir(p.dir), "", true
+	for _, top := range []string{top, f.cache.real(top)} {
 		if rel, err := filepath.Rel(top, name); err == nil && within(top, name) {
 			from, whole = rel, false
 		}
@@ -137,11 +137,11 @@ func (f *Workspace) listed(p Path, name string) (words []string) {
 }
 
 func (f *Workspace) listedAtHome(p Path, top, name string) (words []string) {
-	home := f.home()
+	home := f.homeDir()
 	if home == "" || isRoot(home) {
 		return nil
 	}
-	for _, home := range []string{home, f.inquiry.real(home)} {
+	for _, home := range []string{home, f.cache.real(home)} {
 		if !within(home, name) {
 			continue
 		}
@@ -155,7 +155,7 @@ func (f *Workspace) listedAtHome(p Path, top, name string) (words []string) {
 		}
 		for _, n := range f.protected().home[parts[0]] {
 			own := filepath.Join(home, n.path)
-			if word, ok := n.covers(parts, p.folder); ok && !within(own, top) && !within(own, f.inquiry.real(top)) {
+			if word, ok := n.covers(parts, p.folder); ok && !within(own, top) && !within(own, f.cache.real(top)) {
 				words = append(words, word)
 			}
 		}
@@ -181,7 +181,7 @@ func (f *Workspace) Singled(name string) (folder string, ok bool) {
 		}
 	}
 	for _, n := range l.all {
-		if n.home || n.word() != last {
+		if n.home || n.lastPart() != last {
 			continue
 		}
 		at := name

@@ -50,7 +50,7 @@ func (s *History) Recover(ctx context.Context, look func(path string) (KeptConte
 		if p == nil {
 			continue
 		}
-		r := p.judge(look)
+		r := p.reconstruct(look)
 		set := r.Set
 		if len(set.Changes) == 0 {
 			set.Undoes = nil
@@ -70,21 +70,21 @@ func (s *History) Recover(ctx context.Context, look func(path string) (KeptConte
 	return out, errors.Join(errs...)
 }
 
-// judge finds out what has happened.
-func (p *PendingSet) judge(look func(path string) (KeptContent, error)) RecoveredSet {
+// reconstruct finds out what has happened.
+func (p *PendingSet) reconstruct(look func(path string) (KeptContent, error)) RecoveredSet {
 	r := RecoveredSet{Set: p.set, Temps: p.temps}
 	r.Set.Changes = nil
 	for _, c := range p.set.Changes {
 		now, err := look(c.Path)
-		now = now.plain()
+		now = now.withoutKept()
 		switch {
 		case err != nil: // recorded as planned
 		case now.is(c.Before), p.set.Observed && c.Before.Hash == "" && now.Exists:
 			r.Missed = append(r.Missed, c)
 			continue
-		case now.holds(c.After):
+		case now.sameBytes(c.After):
 			c.After = now
-		case now.holds(c.Before): // but for the mode, which somebody else has set
+		case now.sameBytes(c.Before): // but for the mode, which somebody else has set
 			r.Missed = append(r.Missed, c)
 			continue
 		case c.After.Exists && c.After.Hash == "": // the plan did not say
@@ -126,7 +126,7 @@ func (s *History) seize(id string) (p *PendingSet, err error) {
 			p = got
 			return nil
 		}
-		got.drop()
+		got.removeFile()
 		l.bytes -= onDisk(int64(len(data)))
 		return l.save()
 	})

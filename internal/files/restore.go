@@ -50,7 +50,7 @@ func (f *Workspace) restore(ctx context.Context, by By, plan UndoPlan) (id strin
 	if len(r.items) == 0 {
 		return "", nil
 	}
-	pending, err := r.begin()
+	pending, err := r.keepReplaced()
 	if err != nil {
 		return "", err
 	}
@@ -58,11 +58,11 @@ func (f *Workspace) restore(ctx context.Context, by By, plan UndoPlan) (id strin
 	if err != nil && !r.touched {
 		return "", errors.Join(err, pending.Abort())
 	}
-	return r.settle(pending, err)
+	return r.recordResult(pending, err)
 }
 
-// begin keeps what will be replaced.
-func (r *restoration) begin() (*PendingSet, error) {
+// keepReplaced keeps what will be replaced.
+func (r *restoration) keepReplaced() (*PendingSet, error) {
 	f := r.files
 	set := ChangeSet{
 		Session: r.by.Session, Message: r.by.Message, Call: r.by.Call, Tool: r.by.Tool, Agent: r.by.Agent, Dir: r.by.Dir,
@@ -95,7 +95,7 @@ func tempBeside(path, part string) string {
 
 // keepNow puts what is there into the store, which has to be what was planned
 // with.
-func keepNow(k *Keeping, item *UndoItem) error {
+func keepNow(k *Backup, item *UndoItem) error {
 	var got KeptContent
 	var err error
 	switch item.Now.Mode.Type() {
@@ -133,7 +133,7 @@ func (r *restoration) run(ctx context.Context) error {
 	}
 	for _, item := range r.items {
 		if item.Want.Exists && item.Want.Mode.IsDir() {
-			if err := r.folder(item.Path); err != nil {
+			if err := r.makeFolder(item.Path); err != nil {
 				return err
 			}
 		}
@@ -144,11 +144,11 @@ func (r *restoration) run(ctx context.Context) error {
 	var errs []error
 	for i, item := range r.items {
 		if item.Want.Exists && item.Want.Mode&fs.ModeSymlink != 0 {
-			errs = append(errs, r.link(item, r.parts[i]))
+			errs = append(errs, r.placeLink(item, r.parts[i]))
 		}
 	}
 	for _, item := range slices.Backward(r.items) { // what is deeper first
-		errs = append(errs, r.finish(item))
+		errs = append(errs, r.setModes(item))
 	}
 	return errors.Join(errs...)
 }
@@ -196,9 +196,9 @@ func (r *restoration) rooted(path string, do func(dir *os.Root, base string) err
 	return do(dir, base)
 }
 
-// folder makes a folder, and those above it that are missing. Until the end it
+// makeFolder makes a folder, and those above it that are missing. Until the end it
 // can be written to.
-func (r *restoration) folder(path string) error {
+func (r *restoration) makeFolder(path string) error {
 	state, err := disk.Look(path)
 	switch {
 	case err != nil:
@@ -208,20 +208,20 @@ func (r *restoration) folder(path string) error {
 	case state.Exists:
 		return &fs.PathError{Op: "mkdir", Path: path, Err: disk.ErrChanged}
 	}
-	if err := r.folder(filepath.Dir(path)); err != nil {
+	if err := r.makeFolder(filepath.Dir(path)); err != nil {
 		return err
 	}
 	r.touched = true
 	return r.rooted(path, func(dir *os.Root, base string) error { return dir.Mkdir(base, 0o777) })
 }
 
-// link puts a link in its place.
-func (r *restoration) link(item UndoItem, part string) error {
+// placeLink puts a link in its place.
+func (r *restoration) placeLink(item UndoItem, part string) error {
 	to, err := r.files.History.Content(item.Want.Hash)
 	if err != nil {
 		return fmt.Errorf("reading where %s led: %w", item.Path, err)
 	}
-	if err := r.folder(filepath.Dir(item.Path)); err != nil {
+	if err := r.makeFolder(filepath.Dir(item.Path)); err != nil {
 		return err
 	}
 	r.touched = true
@@ -239,9 +239,9 @@ func (r *restoration) link(item UndoItem, part string) error {
 	})
 }
 
-// finish sets the mode of what has none yet, and removes folders that are to
+// setModes sets the mode of what has none yet, and removes folders that are to
 // go. One that somebody has put something into stays.
-func (r *restoration) finish(item UndoItem) error {
+func (r *restoration) setModes(item UndoItem) error {
 	now, want := item.Now, item.Want
 	switch {
 	case now.Exists && now.Mode.IsDir() && !want.Exists:
@@ -270,31 +270,31 @@ func (r *restoration) regular(ctx context.Context) error {
 	var step []int
 	size := int64(0)
 	for i, item := range r.items {
-		if !r.plain(item) {
+		if !r.isRegularFile(item) {
 			continue
 		}
 		n := item.Want.Size + item.Now.Size
 		if len(step) > 0 && (len(step) == stepFiles || size+n > stepBytes) {
-			if err := r.step(ctx, step); err != nil {
+			if err := r.applyStep(ctx, step); err != nil {
 				return err
 			}
 			step, size = nil, 0
 		}
 		step, size = append(step, i), size+n
 	}
-	return r.step(ctx, step)
+	return r.applyStep(ctx, step)
 }
 
-// plain reports whether a plain file comes or goes.
-func (r *restoration) plain(item UndoItem) bool {
+// isRegularFile reports whether a plain file comes or goes.
+func (r *restoration) isRegularFile(item UndoItem) bool {
 	if item.Want.Exists {
 		return item.Want.Mode.IsRegular() && !r.onlyMode(item)
 	}
 	return item.Now.Exists && item.Now.Mode.IsRegular()
 }
 
-// step changes some files, all or none of them.
-func (r *restoration) step(ctx context.Context, step []int) error {
+// applyStep changes some files, all or none of them.
+func (r *restoration) applyStep(ctx context.Context, step []int) error {
 	if len(step) == 0 {
 		return nil
 	}
@@ -307,7 +307,7 @@ func (r *restoration) step(ctx context.Context, step []int) error {
 		}
 		writes, parts = append(writes, w), append(parts, r.parts[i])
 	}
-	opt := r.files.whole()
+	opt := r.files.diskOptions()
 	opt.Temp = func() string {
 		if len(parts) == 0 {
 			return rand.Text()
@@ -344,8 +344,8 @@ func (r *restoration) write(item UndoItem) (disk.Change, error) {
 	return w, nil
 }
 
-// settle records what has been done, also where not all of it was.
-func (r *restoration) settle(pending *PendingSet, failed error) (string, error) {
+// recordResult records what has been done, also where not all of it was.
+func (r *restoration) recordResult(pending *PendingSet, failed error) (string, error) {
 	f := r.files
 	after := map[string]KeptContent{}
 	errs := []error{failed}
@@ -356,13 +356,13 @@ func (r *restoration) settle(pending *PendingSet, failed error) (string, error) 
 			continue
 		}
 		after[item.Path] = now
-		r.tell(item, now)
+		r.notifyRestored(item, now)
 		if !now.Exists || !now.Mode.IsRegular() {
 			continue
 		}
-		p := Path{abs: item.Path, real: item.Path, shown: f.shown(r.by.Dir, item.Path), dir: r.by.Dir}
+		p := Path{abs: item.Path, real: item.Path, shown: f.relativeTitle(r.by.Dir, item.Path), dir: r.by.Dir}
 		if r.by.Session != "" {
-			f.See(r.by.Session, p, ReadMark{Hash: now.Hash, When: f.now()})
+			f.MarkRead(r.by.Session, p, ReadMark{Hash: now.Hash, When: f.now()})
 		}
 		if item.Now.Exists {
 			errs = append(errs, f.turned(item.Path, item.Now.Hash, now.Hash))
@@ -372,7 +372,7 @@ func (r *restoration) settle(pending *PendingSet, failed error) (string, error) 
 	return pending.Set().ID, errors.Join(errs...)
 }
 
-func (r *restoration) tell(item UndoItem, now KeptContent) {
+func (r *restoration) notifyRestored(item UndoItem, now KeptContent) {
 	const most = 1000
 	if r.told++; r.files.OnChange == nil || r.told > most || now.Is(item.Now) || now.Mode.IsDir() || item.Now.Mode.IsDir() {
 		return

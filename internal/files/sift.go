@@ -31,17 +31,17 @@ type SearchFilter struct {
 	hard func() (shut map[inode]bool, complete bool)
 }
 
-// Sift returns what keeps files below p from being searched; nil where
+// SearchFilter returns what keeps files below p from being searched; nil where
 // nothing does. A file is kept back when the rules for reading deny it, or
 // when they ask about it in particular and nobody has allowed it: a search
 // shows what is in many files, and no answer to a question about all of them
 // would be an answer about one.
-func (f *Workspace) Sift(ctx context.Context, by Filterer, p Path) *SearchFilter {
+func (f *Workspace) SearchFilter(ctx context.Context, by Filterer, p Path) *SearchFilter {
 	sieve, key := by.Filter("read")
 	if sieve == nil {
 		return nil
 	}
-	s := &SearchFilter{files: f, by: by, sieve: sieve, key: key, dir: p, top: f.top(p.dir)}
+	s := &SearchFilter{files: f, by: by, sieve: sieve, key: key, dir: p, top: f.baseDir(p.dir)}
 	if p.real != p.abs {
 		s.real = realName(s.top)
 	}
@@ -56,8 +56,8 @@ func (f *Workspace) Named(by Filterer, p Path) bool {
 	if passes == nil {
 		return false
 	}
-	top := f.top(p.dir)
-	return !passes(p.abs, relative(top, p.abs)) || p.real != p.abs && !passes(p.real, relative(realName(top), p.real))
+	top := f.baseDir(p.dir)
+	return !passes(p.abs, relativeTo(top, p.abs)) || p.real != p.abs && !passes(p.real, relativeTo(realName(top), p.real))
 }
 
 // Key stands for the rules and for where the folder is: of equal keys,
@@ -70,15 +70,15 @@ func (s *SearchFilter) Key() string {
 func (s *SearchFilter) Suspect(name string) bool {
 	abs := join(s.dir.abs, name)
 	if s.real == "" {
-		return !s.sieve(abs, relative(s.top, abs))
+		return !s.sieve(abs, relativeTo(s.top, abs))
 	}
 	real := join(s.dir.real, name)
-	return !s.sieve(abs, relative(s.top, abs)) || !s.sieve(real, relative(s.real, real))
+	return !s.sieve(abs, relativeTo(s.top, abs)) || !s.sieve(real, relativeTo(s.real, real))
 }
 
 // Shut reports whether a file is kept back, approvals counted in.
 func (s *SearchFilter) Shut(name string) bool {
-	return s.Suspect(name) && !s.files.MayRead(s.by, s.path(name))
+	return s.Suspect(name) && !s.files.MayRead(s.by, s.pathOf(name))
 }
 
 // Linked reports whether a file that has several names is kept back under
@@ -92,9 +92,9 @@ func (s *SearchFilter) Linked(name string) bool {
 	return shut[inodeOf(info)] || !complete // what was not looked at may be anything
 }
 
-func (s *SearchFilter) path(name string) Path {
+func (s *SearchFilter) pathOf(name string) Path {
 	abs := join(s.dir.abs, name)
-	return Path{abs: abs, real: join(s.dir.real, name), shown: s.files.shown(s.dir.dir, abs), dir: s.dir.dir}
+	return Path{abs: abs, real: join(s.dir.real, name), shown: s.files.relativeTitle(s.dir.dir, abs), dir: s.dir.dir}
 }
 
 // shutInodes are the files of the project with several names that are kept
@@ -114,7 +114,7 @@ func (s *SearchFilter) shutInodes(ctx context.Context) (map[inode]bool, bool) {
 				return fs.SkipDir
 			}
 			return nil
-		case !d.Type().IsRegular() || s.sieve(name, relative(top, name)):
+		case !d.Type().IsRegular() || s.sieve(name, relativeTo(top, name)):
 			return nil
 		}
 		if info, err := d.Info(); err == nil && linkCount(info) > 1 {
@@ -127,8 +127,8 @@ func (s *SearchFilter) shutInodes(ctx context.Context) (map[inode]bool, bool) {
 	return shut, ctx.Err() == nil
 }
 
-// relative is a name as seen from a folder, cheaply where it lies in it.
-func relative(top, name string) string {
+// relativeTo is a name as seen from a folder, cheaply where it lies in it.
+func relativeTo(top, name string) string {
 	if rest, ok := strings.CutPrefix(name, top); ok && len(rest) > 1 && rest[0] == filepath.Separator {
 		return rest[1:]
 	}

@@ -25,7 +25,7 @@ func (s *Staging) LeavesOut(name string, folder bool) bool {
 	if r == nil || r.err != nil {
 		return false
 	}
-	rel, ok := r.relative(name)
+	rel, ok := r.indexName(name)
 	if !ok || rel == "" {
 		return false
 	}
@@ -52,7 +52,7 @@ func (s *Staging) in(r *repository, rel string) *ignoring {
 	if rel == "." {
 		rel = ""
 	}
-	dir := r.path(rel)
+	dir := r.worktreePath(rel)
 	if rules, ok := s.rules[dir]; ok {
 		return rules
 	}
@@ -62,7 +62,7 @@ func (s *Staging) in(r *repository, rel string) *ignoring {
 	} else {
 		above = s.in(r, path.Dir(rel))
 	}
-	rules := above.with(dir, rel)
+	rules := above.withFolder(dir, rel)
 	s.rules[dir] = rules
 	return rules
 }

@@ -25,7 +25,7 @@ func TestLazy(t *testing.T) {
 	want(t, len(must(s.Recover(t.Context(), d.look))(t)), 0)
 	want(t, len(d.plan(t, s).Items), 0)
 	ok(t, s.Sweep(t.Context()))
-	if _, err := s.Content(sum(nil)); !errors.Is(err, ErrLost) {
+	if _, err := s.Content(contentHash(nil)); !errors.Is(err, ErrLost) {
 		t.Error(err)
 	}
 	if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
@@ -322,7 +322,7 @@ func TestSweepPending(t *testing.T) {
 	}
 	ok(t, s.Sweep(t.Context()))
 	want(t, len(list(t, s, HistoryQuery{})), 1)
-	want(t, string(must(s.Content(sum([]byte("a"))))(t)), "a")
+	want(t, string(must(s.Content(contentHash([]byte("a"))))(t)), "a")
 	ok(t, p.Done(nil))
 }
 
@@ -334,8 +334,8 @@ func TestSweepLitter(t *testing.T) {
 	d.change(t, s, ChangeSet{}, map[string]*file{d.path("a"): text("1")})
 	old, young := must(s.temp([]byte("old")))(t), must(s.temp([]byte("young")))(t)
 	ok(t, os.Chtimes(old, time.Time{}, time.Now().Add(-2*tempAge)))
-	orphan := must(s.prepare(sum([]byte("x")), []byte("x")))(t)
-	ok(t, s.place(orphan.temp, s.blobPath(orphan.hash)))
+	orphan := must(s.prepareParcel(contentHash([]byte("x")), []byte("x")))(t)
+	ok(t, s.moveIntoPlace(orphan.temp, s.blobPath(orphan.hash)))
 	ok(t, os.WriteFile(filepath.Join(s.opt.Dir, "lock"), []byte("damaged"), 0o600))
 	ok(t, s.Sweep(t.Context()))
 	if _, err := os.Lstat(old); err == nil {
@@ -347,8 +347,8 @@ func TestSweepLitter(t *testing.T) {
 
 	// What a set of a later version needs stays.
 	data := fmt.Sprintf("{\"v\":2,\"id\":\"zz\",\"needs\":[%q]}\n", orphan.hash)
-	orphan = must(s.prepare(orphan.hash, []byte("x")))(t)
-	ok(t, s.place(orphan.temp, s.blobPath(orphan.hash)))
+	orphan = must(s.prepareParcel(orphan.hash, []byte("x")))(t)
+	ok(t, s.moveIntoPlace(orphan.temp, s.blobPath(orphan.hash)))
 	ok(t, os.WriteFile(s.setPath("zz", false), []byte(data), 0o600))
 	ok(t, s.Sweep(t.Context()))
 	want(t, string(must(s.Content(orphan.hash))(t)), "x")
@@ -416,13 +416,13 @@ func TestSweepLate(t *testing.T) {
 	a, b := d.path("a"), d.path("b")
 	d.put(map[string]*file{a: text("a"), b: text("b")})
 	ok(t, d.begin(t, s, ChangeSet{}, map[string]*file{a: nil}).Abort()) // contents that nobody needs yet
-	w := &sweeper{store: s, sets: map[historyEntry]*swept{}, blobs: map[digest]int64{}}
+	w := &sweeper{store: s, sets: map[setEntry]*swept{}, blobs: map[digest]int64{}}
 	ok(t, w.look(t.Context()))
 	d.change(t, s, ChangeSet{}, map[string]*file{a: nil})
 	d.begin(t, s, ChangeSet{}, map[string]*file{b: nil})
-	ok(t, s.locked(func(l *ledger) error { return w.sweep(t.Context(), l) }))
-	want(t, string(must(s.Content(sum([]byte("a"))))(t)), "a")
-	want(t, string(must(s.Content(sum([]byte("b"))))(t)), "b")
+	ok(t, s.locked(func(l *ledger) error { return w.collectGarbage(t.Context(), l) }))
+	want(t, string(must(s.Content(contentHash([]byte("a"))))(t)), "a")
+	want(t, string(must(s.Content(contentHash([]byte("b"))))(t)), "b")
 }
 
 // Done can be tried again, and what it says then counts.

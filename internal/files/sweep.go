@@ -20,11 +20,11 @@ type digest [32]byte
 // it learns before it takes the lock, since files of the store never change.
 type sweeper struct {
 	store *History
-	sets  map[historyEntry]*swept
+	sets  map[setEntry]*swept
 	blobs map[digest]int64 // bytes on disk
 	refs  map[digest]int   // sets and pending changes that need it
 	total int64
-	seen  []historyEntry // oldest first
+	seen  []setEntry // oldest first
 }
 
 // A swept is what matters of a set.
@@ -50,9 +50,9 @@ func (s *History) Sweep(ctx context.Context) error {
 	ok, err := tryLock(f)
 	if err == nil && ok {
 		defer unlock(f)
-		w := &sweeper{store: s, sets: map[historyEntry]*swept{}, blobs: map[digest]int64{}}
+		w := &sweeper{store: s, sets: map[setEntry]*swept{}, blobs: map[digest]int64{}}
 		if err = w.look(ctx); err == nil {
-			err = s.locked(func(l *ledger) error { return w.sweep(ctx, l) })
+			err = s.locked(func(l *ledger) error { return w.collectGarbage(ctx, l) })
 		}
 	}
 	if err != nil {
@@ -81,7 +81,7 @@ func (w *sweeper) readSets(ctx context.Context) (err error) {
 	if w.seen, err = w.store.list("sets"); err != nil {
 		return err
 	}
-	there := make(map[historyEntry]*swept, len(w.seen))
+	there := make(map[setEntry]*swept, len(w.seen))
 	for _, e := range w.seen {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -188,8 +188,8 @@ func readNames(dir string) ([]string, error) {
 	return f.Readdirnames(-1)
 }
 
-// sweep runs under the lock, so that nobody begins a change meanwhile.
-func (w *sweeper) sweep(ctx context.Context, l *ledger) error {
+// collectGarbage runs under the lock, so that nobody begins a change meanwhile.
+func (w *sweeper) collectGarbage(ctx context.Context, l *ledger) error {
 	if err := w.readSets(ctx); err != nil { // what has come since
 		return err
 	}

@@ -44,7 +44,7 @@ type Memory interface {
 	Turned(file, from, to string) error
 }
 
-type sightKey struct{ session, file string }
+type readMarkKey struct{ session, file string }
 
 // How many sights a process remembers by itself, and how many where a Memory
 // has them all.
@@ -53,18 +53,18 @@ const (
 	hereSights = 10_000
 )
 
-// See notes what a session has seen of a file. Its own writes count. What it
+// MarkRead notes what a session has seen of a file. Its own writes count. What it
 // has seen before is not kept anew: the time is for people, and may be that of
 // the first sight.
-func (f *Workspace) See(session string, p Path, s ReadMark) {
-	key := sightKey{session, p.real}
+func (f *Workspace) MarkRead(session string, p Path, s ReadMark) {
+	key := readMarkKey{session, p.real}
 	most := maxSights
 	if f.Memory != nil {
 		most = hereSights
 	}
 	f.mu.Lock()
 	if f.sights == nil || len(f.sights) >= most {
-		f.sights = map[sightKey]ReadMark{}
+		f.sights = map[readMarkKey]ReadMark{}
 	}
 	last, again := f.sights[key]
 	again = again && last.Hash == s.Hash && last.Encoding == s.Encoding
@@ -75,9 +75,9 @@ func (f *Workspace) See(session string, p Path, s ReadMark) {
 	}
 }
 
-// Seen returns what a session has seen of a file.
-func (f *Workspace) Seen(session string, p Path) (ReadMark, bool) {
-	key := sightKey{session, p.real}
+// ReadMark returns what a session has seen of a file.
+func (f *Workspace) ReadMark(session string, p Path) (ReadMark, bool) {
+	key := readMarkKey{session, p.real}
 	f.mu.Lock()
 	s, ok := f.sights[key]
 	f.mu.Unlock()
@@ -145,7 +145,7 @@ func (f *Workspace) Check(session string, h *Held) error {
 	if f.Unchecked || !h.Exists() {
 		return nil
 	}
-	s, ok := f.Seen(session, h.Path)
+	s, ok := f.ReadMark(session, h.Path)
 	switch {
 	case !ok:
 		return &UnreadError{h.Path}

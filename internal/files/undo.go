@@ -63,19 +63,19 @@ func (f *Workspace) Undo(ctx context.Context, by By, sets []ChangeSet) (plan Und
 	if err := f.Recover(ctx); err != nil {
 		return plan, "", err
 	}
-	return f.undo(ctx, by, sets)
+	return f.undoSets(ctx, by, sets)
 }
 
-func (f *Workspace) undo(ctx context.Context, by By, sets []ChangeSet) (plan UndoPlan, id string, err error) {
+func (f *Workspace) undoSets(ctx context.Context, by By, sets []ChangeSet) (plan UndoPlan, id string, err error) {
 	first, err := f.PlanUndo(ctx, sets)
 	if err != nil {
 		return first, "", err
 	}
 	var paths []Path
 	for _, item := range first.Items {
-		paths = append(paths, Path{abs: item.Path, real: item.Path, shown: f.shown(by.Dir, item.Path), dir: by.Dir})
+		paths = append(paths, Path{abs: item.Path, real: item.Path, shown: f.relativeTitle(by.Dir, item.Path), dir: by.Dir})
 	}
-	claim, err := f.claim(ctx, paths)
+	claim, err := f.claimLocked(ctx, paths)
 	if err != nil {
 		return first, "", err
 	}
@@ -130,7 +130,7 @@ func (f *Workspace) recover(ctx context.Context) error {
 			by := By{Session: r.Set.Session, Message: r.Set.Message, Call: r.Set.Call, Tool: r.Set.Tool, Agent: r.Set.Agent, Dir: r.Set.Dir}
 			undoErr := f.fromTemps(ctx, r)
 			if undoErr == nil {
-				_, _, undoErr = f.undo(ctx, by, []ChangeSet{r.Set})
+				_, _, undoErr = f.undoSets(ctx, by, []ChangeSet{r.Set})
 			}
 			good = undoErr == nil
 			err = errors.Join(err, undoErr)
@@ -168,7 +168,7 @@ func (f *Workspace) fromTemps(ctx context.Context, r RecoveredSet) error {
 			continue
 		}
 		back := disk.Change{Name: ch.Path, Data: old, Was: state, WasData: data, Mode: cmp.Or(ch.Before.Mode.Perm(), 0o600)}
-		if err := disk.Commit(ctx, []disk.Change{back}, f.whole()); err != nil {
+		if err := disk.Commit(ctx, []disk.Change{back}, f.diskOptions()); err != nil {
 			return err
 		}
 	}

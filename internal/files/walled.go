@@ -19,7 +19,7 @@ func (f *Workspace) Protected(dir string, writable ...string) []string {
 	// A name that is a link is protected as well as what it leads to: another
 	// link, or a file of its own, could be put in its place.
 	add := func(path string) {
-		names := []string{path, f.inquiry.real(path)}
+		names := []string{path, f.cache.real(path)}
 		if _, err := os.Stat(filepath.Dir(path)); err != nil {
 			names = names[:1]
 		}
@@ -29,10 +29,10 @@ func (f *Workspace) Protected(dir string, writable ...string) []string {
 			}
 		}
 	}
-	top := f.inquiry.real(f.top(dir))
-	for d := f.inquiry.real(dir); within(top, d); d = filepath.Dir(d) {
+	top := f.cache.real(f.baseDir(dir))
+	for d := f.cache.real(dir); within(top, d); d = filepath.Dir(d) {
 		at := filepath.Join(d, ".git")
-		for _, git := range f.inquiry.gitHomes(at) {
+		for _, git := range f.cache.gitHomes(at) {
 			if git.settings == nil {
 				git.settings = append(gitSettings(), "remotes", "branches") // the last two name repositories to push to, with hooks of theirs
 			}
@@ -77,7 +77,7 @@ func (f *Workspace) Protected(dir string, writable ...string) []string {
 // protectedAtHome adds what there is in the home folder, as far as that can be
 // written.
 func (f *Workspace) protectedAtHome(writable []string, add func(path string)) {
-	home := f.inquiry.real(f.home())
+	home := f.cache.real(f.homeDir())
 	if isRoot(home) {
 		return
 	}
@@ -91,7 +91,7 @@ func (f *Workspace) protectedAtHome(writable []string, add func(path string)) {
 		if n.above || !exists(path) {
 			continue
 		}
-		open := slices.ContainsFunc(writable, func(w string) bool { return within(f.inquiry.real(w), path) && !within(path, f.inquiry.real(w)) })
+		open := slices.ContainsFunc(writable, func(w string) bool { return within(f.cache.real(w), path) && !within(path, f.cache.real(w)) })
 		if open {
 			add(path)
 		}
@@ -106,11 +106,11 @@ func exists(name string) bool {
 // Names returns what gives the names of a file that rules for reading are
 // about, as seen by a call in dir.
 func (f *Workspace) Names(dir string) func(file string) []string {
-	top, real := f.top(dir), f.inquiry.real(f.top(dir))
+	top, real := f.baseDir(dir), f.cache.real(f.baseDir(dir))
 	if real == top {
-		return func(file string) []string { return []string{file, relative(top, file)} }
+		return func(file string) []string { return []string{file, relativeTo(top, file)} }
 	}
-	return func(file string) []string { return []string{file, relative(top, file), relative(real, file)} }
+	return func(file string) []string { return []string{file, relativeTo(top, file), relativeTo(real, file)} }
 }
 
 // gitSettings are the names in a repository that say what git runs there. A

@@ -116,7 +116,7 @@ func (c KeptContent) wire() *wireContent {
 	return &wireContent{c.Hash, c.Size, uint32(c.Mode), c.Kept}
 }
 
-func (w *wireContent) content() KeptContent {
+func (w *wireContent) toContent() KeptContent {
 	if w == nil {
 		return KeptContent{}
 	}
@@ -152,7 +152,7 @@ func decode(data []byte) (ChangeSet, []string, error) {
 		Changes: make([]KeptChange, len(w.Changes)), Undoes: w.Undoes, Observed: w.Seen,
 	}
 	for i, c := range w.Changes {
-		set.Changes[i] = KeptChange{string(c.Path), string(c.Title), c.Before.content(), c.After.content()}
+		set.Changes[i] = KeptChange{string(c.Path), string(c.Title), c.Before.toContent(), c.After.toContent()}
 	}
 	if !validID(set.ID) {
 		return ChangeSet{}, nil, fmt.Errorf("%q is no id", set.ID)

@@ -51,10 +51,10 @@ type Workspace struct {
 	locks      disk.Locks
 	litter     disk.Litter
 	list       lazyList
-	inquiry    *inquiry // only while one question is put together
+	cache      *pathCache // only while one question is put together
 	recent     recent
 	mu         sync.Mutex
-	sights     map[sightKey]ReadMark
+	sights     map[readMarkKey]ReadMark
 }
 
 func (f *Workspace) now() time.Time {
@@ -136,7 +136,7 @@ func (f *Workspace) ResolveEither(ctx context.Context, a Asker, dir, name string
 	if !filepath.IsAbs(raw) {
 		raw = dir + string(filepath.Separator) + name
 	}
-	folder := len(raw) <= maxName && strings.IndexByte(raw, 0) < 0 && f.IsFolder(Path{real: f.inquiry.real(raw)})
+	folder := len(raw) <= maxName && strings.IndexByte(raw, 0) < 0 && f.IsFolder(Path{real: f.cache.real(raw)})
 	return f.resolve(ctx, a, asked, folder)
 }
 
@@ -152,11 +152,11 @@ func (f *Workspace) resolve(ctx context.Context, a Asker, asked Path, folder boo
 	if len(raw) > maxName {
 		return Path{}, fmt.Errorf("%w: it has %d bytes, and %d are the most", ErrNameTooLong, len(raw), maxName)
 	}
-	p := Path{abs: filepath.Clean(raw), real: f.inquiry.real(raw), dir: dir}
-	p.shown = f.shown(dir, p.abs)
+	p := Path{abs: filepath.Clean(raw), real: f.cache.real(raw), dir: dir}
+	p.shown = f.relativeTitle(dir, p.abs)
 	outside := ""
 	var asks []permission.Request
-	if !f.inside(dir, p.abs) {
+	if !f.isInside(dir, p.abs) {
 		outside = filepath.Dir(p.abs)
 		if folder {
 			outside = p.abs
@@ -179,9 +179,9 @@ func (f *Workspace) resolve(ctx context.Context, a Asker, asked Path, folder boo
 	return p, nil
 }
 
-// shown is a name as seen from the worktree, also where that is the root:
+// relativeTitle is a name as seen from the worktree, also where that is the root:
 // titles are as the reference shows them.
-func (f *Workspace) shown(dir, abs string) string {
+func (f *Workspace) relativeTitle(dir, abs string) string {
 	from := f.Worktree
 	if from == "" {
 		from = dir
@@ -192,26 +192,26 @@ func (f *Workspace) shown(dir, abs string) string {
 	return abs
 }
 
-// top is the folder that names are seen from: the worktree, and where there is
+// baseDir is the folder that names are seen from: the worktree, and where there is
 // none the folder of the call.
-func (f *Workspace) top(dir string) string {
+func (f *Workspace) baseDir(dir string) string {
 	if f.Worktree != "" && !isRoot(f.Worktree) {
 		return f.Worktree
 	}
 	return dir
 }
 
-func (f *Workspace) inside(dir, path string) bool {
+func (f *Workspace) isInside(dir, path string) bool {
 	return within(dir, path) || f.Worktree != "" && !isRoot(f.Worktree) && within(f.Worktree, path)
 }
 
 func (f *Workspace) insideReal(dir, path string) bool {
-	if within(f.inquiry.real(dir), path) {
+	if within(f.cache.real(dir), path) {
 		return true
 	}
 	top := f.Worktree
 	if top != "" {
-		top = f.inquiry.real(top)
+		top = f.cache.real(top)
 	}
 	return top != "" && !isRoot(top) && within(top, path)
 }

@@ -10,15 +10,15 @@ import (
 // maxComplaint is how much is kept of what a program says when it fails.
 const maxComplaint = 1000
 
-// A Refusal is the end of a program with another status than 0.
-type Refusal struct {
+// An ExitError is the end of a program with another status than 0.
+type ExitError struct {
 	Program string
 	Code    int    // -1 where a signal ended it
 	Said    string // the beginning of what it said on standard error
 }
 
 // Error says all of it.
-func (r *Refusal) Error() string {
+func (r *ExitError) Error() string {
 	if r.Said == "" {
 		return fmt.Sprintf("%s ended with code %d", r.Program, r.Code)
 	}
@@ -27,7 +27,7 @@ func (r *Refusal) Error() string {
 
 // Answer runs a program to its end, as [Room.Converse] does: it reads a text
 // and prints one, of limit bytes at the most. Another code than 0 is a
-// [Refusal].
+// [ExitError].
 func (r *Executor) Answer(ctx context.Context, p Program, question []byte, limit int64) ([]byte, error) {
 	reply, err := r.Converse(ctx, p, Dialog{Question: question, Limit: limit})
 	switch {
@@ -37,7 +37,7 @@ func (r *Executor) Answer(ctx context.Context, p Program, question []byte, limit
 		return nil, err
 	case reply.Code != 0:
 		said := reply.Said[:min(len(reply.Said), maxComplaint)]
-		return nil, &Refusal{Program: p.Path, Code: reply.Code, Said: strings.ToValidUTF8(said, "")}
+		return nil, &ExitError{Program: p.Path, Code: reply.Code, Said: strings.ToValidUTF8(said, "")}
 	}
 	return reply.Out, nil
 }

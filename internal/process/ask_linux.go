@@ -18,7 +18,7 @@ import (
 var errNotSent = fmt.Errorf("%w: gone", ErrKeeper)
 
 // start has the keeper start a command.
-func (k *keeper) start(ctx context.Context, s *spawn, p *Process) error {
+func (k *supervisor) start(ctx context.Context, s *spawn, p *Process) error {
 	k.mu.Lock()
 	if k.quits || k.closing {
 		k.mu.Unlock()
@@ -63,7 +63,7 @@ func (k *keeper) start(ctx context.Context, s *spawn, p *Process) error {
 }
 
 // write sends a message, with files if there are any.
-func (k *keeper) write(m *message, files []*os.File) error {
+func (k *supervisor) write(m *message, files []*os.File) error {
 	b := m.encode()
 	if len(b) > maxFrame {
 		return unix.E2BIG
@@ -86,10 +86,10 @@ func (k *keeper) write(m *message, files []*os.File) error {
 	return err
 }
 
-// ask sends a message and waits for the answer. When the keeper is gone, so
+// request sends a message and waits for the answer. When the keeper is gone, so
 // is all that it kept, and the answer is nil. One that does not answer is
 // killed.
-func (k *keeper) ask(m *message) *message {
+func (k *supervisor) request(m *message) *message {
 	k.mu.Lock()
 	if k.closing {
 		k.mu.Unlock()
@@ -117,8 +117,8 @@ func (k *keeper) ask(m *message) *message {
 	return nil
 }
 
-func (k *keeper) signal(p *Process, sig syscall.Signal) error {
-	m := k.ask(&message{op: opSignal, id: p.serial, signal: int64(sig)})
+func (k *supervisor) signal(p *Process, sig syscall.Signal) error {
+	m := k.request(&message{op: opSignal, id: p.serial, signal: int64(sig)})
 	if m == nil || m.num == int64(syscall.ESRCH) {
 		return fmt.Errorf("signal: %w", os.ErrProcessDone)
 	}
@@ -128,12 +128,12 @@ func (k *keeper) signal(p *Process, sig syscall.Signal) error {
 	return nil
 }
 
-func (k *keeper) end(p *Process, grace time.Duration) ([]Survivor, error) {
-	return k.ask(&message{op: opEnd, id: p.serial, grace: grace}).survivors(), nil
+func (k *supervisor) end(p *Process, grace time.Duration) ([]Survivor, error) {
+	return k.request(&message{op: opEnd, id: p.serial, grace: grace}).survivors(), nil
 }
 
-func (k *keeper) list(p *Process) ([]Survivor, error) {
-	return k.ask(&message{op: opList, id: p.serial}).survivors(), nil
+func (k *supervisor) list(p *Process) ([]Survivor, error) {
+	return k.request(&message{op: opList, id: p.serial}).survivors(), nil
 }
 
 func (m *message) survivors() []Survivor {

@@ -129,7 +129,7 @@ func (c *Capture) Start(ctx context.Context, r *Runner, cmd Command) (*Process, 
 	c.news = make(chan struct{}, 1)
 	go c.read()
 	if c.listen != nil {
-		go c.tell()
+		go c.notify()
 	} else {
 		close(c.quiet)
 	}
@@ -219,17 +219,17 @@ func (c *Capture) took(p []byte) {
 	}
 }
 
-// tell tells the listener.
-func (c *Capture) tell() {
+// notify tells the listener.
+func (c *Capture) notify() {
 	defer close(c.quiet)
 	for {
 		select {
 		case <-c.news:
-			c.listen(c.sink.output())
+			c.listen(c.sink.snapshot())
 		case <-c.eof:
 			select {
 			case <-c.news:
-				c.listen(c.sink.output())
+				c.listen(c.sink.snapshot())
 			default:
 			}
 			return
@@ -244,7 +244,7 @@ func (c *Capture) tell() {
 }
 
 // Output is what has come up to now.
-func (c *Capture) Output() Output { return c.sink.output() }
+func (c *Capture) Output() Output { return c.sink.snapshot() }
 
 // Settle is called when the command is done. It reads what is still in the
 // pipe: to the end, or, when another process holds the pipe open, until

@@ -19,7 +19,7 @@ func TestListen(t *testing.T) {
 		var calls []call
 		c := NewCapture(CaptureOptions{Listen: func(o Output) { calls = append(calls, call{time.Since(start), o.Head}) }})
 		c.eof, c.quiet, c.news = make(chan struct{}), make(chan struct{}), make(chan struct{}, 1)
-		go c.tell()
+		go c.notify()
 		say := func(text string) {
 			c.took([]byte(text))
 			synctest.Wait()
@@ -55,7 +55,7 @@ func TestSlowListener(t *testing.T) {
 			<-free
 		}})
 		c.eof, c.quiet, c.news = make(chan struct{}), make(chan struct{}), make(chan struct{}, 1)
-		go c.tell()
+		go c.notify()
 		for range 100 {
 			c.took([]byte("x"))
 			synctest.Wait()

@@ -29,16 +29,16 @@ const (
 // keepers are those of a runner, by the key of their place, and those that
 // take no more commands but still have something to keep.
 type keepers struct {
-	by    map[string]*keeper
-	old   map[*keeper]bool
+	by    map[string]*supervisor
+	old   map[*supervisor]bool
 	lives sync.WaitGroup
 
 	tags   tags // of commands that run directly
 	tagged bool // they are open
 }
 
-// A keeper is the runner's side of one.
-type keeper struct {
+// A supervisor is the runner's side of one.
+type supervisor struct {
 	r     *Runner
 	ready chan struct{} // closed when it is up, or err says why not
 	dead  chan struct{} // closed when its process has ended
@@ -61,7 +61,7 @@ type keeper struct {
 }
 
 // startKept starts a command by the keeper of its place.
-func (r *Runner) startKept(ctx context.Context, place Place, s *spawn, p *Process) error {
+func (r *Runner) startKept(ctx context.Context, place SupervisorSpec, s *spawn, p *Process) error {
 	for try := 0; ; try++ {
 		k, err := r.keeper(ctx, place)
 		if err != nil {
@@ -76,7 +76,7 @@ func (r *Runner) startKept(ctx context.Context, place Place, s *spawn, p *Proces
 }
 
 // keeper returns the keeper of a place when it is up.
-func (r *Runner) keeper(ctx context.Context, place Place) (*keeper, error) {
+func (r *Runner) keeper(ctx context.Context, place SupervisorSpec) (*supervisor, error) {
 	r.mu.Lock()
 	if r.closed {
 		r.mu.Unlock()
@@ -84,12 +84,12 @@ func (r *Runner) keeper(ctx context.Context, place Place) (*keeper, error) {
 	}
 	k := r.keepers.by[place.Key]
 	if k == nil {
-		k = &keeper{
+		k = &supervisor{
 			r: r, ready: make(chan struct{}), gone: make(chan struct{}), dead: make(chan struct{}), words: &brief{},
 			procs: map[uint64]*Process{}, tags: map[uint64]uint64{}, waits: map[uint64]chan *message{},
 		}
 		if r.keepers.by == nil {
-			r.keepers.by, r.keepers.old = map[string]*keeper{}, map[*keeper]bool{}
+			r.keepers.by, r.keepers.old = map[string]*supervisor{}, map[*supervisor]bool{}
 		}
 		r.keepers.by[place.Key] = k
 		r.keepers.lives.Go(func() { k.live(place) })
@@ -105,7 +105,7 @@ func (r *Runner) keeper(ctx context.Context, place Place) (*keeper, error) {
 
 // live is the life of a keeper. It holds a thread, because the keeper is told
 // when the thread that started it dies.
-func (k *keeper) live(place Place) {
+func (k *supervisor) live(place SupervisorSpec) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	defer close(k.gone)
@@ -113,12 +113,12 @@ func (k *keeper) live(place Place) {
 	lost := make(chan struct{})
 	err := k.open(place)
 	if err == nil {
-		go k.listen(place, up, lost)
-		err = k.await(up)
+		go k.readLoop(place, up, lost)
+		err = k.waitReady(up)
 	}
 	if err != nil {
 		k.err = fmt.Errorf("%w: %w", ErrKeeper, err)
-		k.leave(place)
+		k.detach(place)
 		k.mu.Lock()
 		k.quits = true
 		k.mu.Unlock()
@@ -135,7 +135,7 @@ func (k *keeper) live(place Place) {
 		close(k.ready)
 		return
 	}
-	k.rest()
+	k.stopIfIdle()
 	close(k.ready)
 	wakeful(k.cmd.Process.Pid)
 	k.cmd.Wait()
@@ -163,7 +163,7 @@ func wakeful(pid int) {
 }
 
 // open starts the helper.
-func (k *keeper) open(place Place) error {
+func (k *supervisor) open(place SupervisorSpec) error {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return fmt.Errorf("control socket: %w", err)
@@ -196,7 +196,7 @@ func (k *keeper) open(place Place) error {
 	return nil
 }
 
-func (k *keeper) await(up <-chan error) error {
+func (k *supervisor) waitReady(up <-chan error) error {
 	limit := time.NewTimer(keeperLimit)
 	defer limit.Stop()
 	select {
@@ -207,28 +207,28 @@ func (k *keeper) await(up <-chan error) error {
 	}
 }
 
-// listen takes what the keeper says, until it says no more.
-func (k *keeper) listen(place Place, up chan<- error, lost chan<- struct{}) {
+// readLoop takes what the keeper says, until it says no more.
+func (k *supervisor) readLoop(place SupervisorSpec, up chan<- error, lost chan<- struct{}) {
 	defer close(lost)
-	err := k.hear(up)
+	err := k.readMessages(up)
 	if err != nil && err != io.EOF {
 		// What comes is no keeper's word: a command has got hold of it.
 		k.cmd.Process.Kill()
 	}
-	k.leave(place)
+	k.detach(place)
 	k.mu.Lock()
 	k.closing = true
 	procs, waits, whole := k.procs, k.waits, k.quits || k.asks == 0
 	k.procs, k.waits = nil, nil
 	k.mu.Unlock()
 	if !whole || len(procs) > 0 {
-		k.sweep()
+		k.killLeftovers()
 	}
 	for serial, p := range procs {
 		if waits[serial] != nil {
 			continue // not started as far as is known: who starts it is told, and may ask another keeper
 		}
-		p.finish(Status{Code: -1, Signal: syscall.SIGKILL, Err: fmt.Errorf("%w: lost", ErrKeeper)})
+		p.setStatus(Status{Code: -1, Signal: syscall.SIGKILL, Err: fmt.Errorf("%w: lost", ErrKeeper)})
 	}
 	for _, c := range waits {
 		close(c)
@@ -239,7 +239,7 @@ func (k *keeper) listen(place Place, up chan<- error, lost chan<- struct{}) {
 	}
 }
 
-func (k *keeper) hear(up chan<- error) error {
+func (k *supervisor) readMessages(up chan<- error) error {
 	var stream []byte
 	buf := make([]byte, 16<<10)
 	for {
@@ -249,7 +249,7 @@ func (k *keeper) hear(up chan<- error) error {
 		}
 		stream = append(stream, buf[:n]...)
 		for {
-			frame, rest, err := cut(stream)
+			frame, rest, err := cutFrame(stream)
 			if err != nil {
 				return err
 			}
@@ -277,7 +277,7 @@ func (k *keeper) hear(up chan<- error) error {
 }
 
 // take passes a message on to who waits for it.
-func (k *keeper) take(m *message) {
+func (k *supervisor) take(m *message) {
 	k.mu.Lock()
 	var wait chan *message
 	var done *Process
@@ -305,13 +305,13 @@ func (k *keeper) take(m *message) {
 		wait <- m // has room
 	}
 	if done != nil {
-		done.finish(Status{Code: int(m.num), Signal: syscall.Signal(m.signal)})
+		done.setStatus(Status{Code: int(m.num), Signal: syscall.Signal(m.signal)})
 	}
 }
 
 // dropTags forgets the tags of commands that are done, when there are many.
 // Until then processes that were left by them can be found.
-func (k *keeper) dropTags() {
+func (k *supervisor) dropTags() {
 	if len(k.tags) < maxTags {
 		return
 	}
@@ -322,8 +322,8 @@ func (k *keeper) dropTags() {
 	}
 }
 
-// leave takes the keeper out of the runner's hands: no more commands for it.
-func (k *keeper) leave(place Place) {
+// detach takes the keeper out of the runner's hands: no more commands for it.
+func (k *supervisor) detach(place SupervisorSpec) {
 	k.r.mu.Lock()
 	if k.r.keepers.by[place.Key] == k {
 		delete(k.r.keepers.by, place.Key)
@@ -337,14 +337,14 @@ func (k *keeper) leave(place Place) {
 	k.mu.Unlock()
 }
 
-// rest lets the keeper go when it has nothing to do for long enough.
-func (k *keeper) rest() {
+// stopIfIdle lets the keeper go when it has nothing to do for long enough.
+func (k *supervisor) stopIfIdle() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.restLocked()
 }
 
-func (k *keeper) restLocked() {
+func (k *supervisor) restLocked() {
 	if len(k.procs) > 0 || k.quits || k.closing {
 		return
 	}
@@ -356,7 +356,7 @@ func (k *keeper) restLocked() {
 }
 
 // retire tells the keeper to go as soon as nothing is left to keep.
-func (k *keeper) retire() {
+func (k *supervisor) retire() {
 	k.r.mu.Lock()
 	defer k.r.mu.Unlock()
 	k.mu.Lock()
@@ -377,7 +377,7 @@ func (k *keeper) retire() {
 // closeKeepers ends the keepers with all that they keep.
 func (r *Runner) closeKeepers() error {
 	r.mu.Lock()
-	var all []*keeper
+	var all []*supervisor
 	for _, k := range r.keepers.by {
 		all = append(all, k)
 	}
@@ -397,7 +397,7 @@ func (r *Runner) closeKeepers() error {
 	return err
 }
 
-func (k *keeper) close() error {
+func (k *supervisor) close() error {
 	<-k.ready
 	if k.err != nil {
 		<-k.gone

@@ -85,7 +85,7 @@ func (r *Executor) Converse(ctx context.Context, p Program, t Dialog) (Reply, er
 	secrets := r.withheld(p)
 	tooMuch, ended := make(chan struct{}), make(chan error, 1)
 	go func() {
-		err := t.attend(ctx, process, tooMuch)
+		err := t.waitEnd(ctx, process, tooMuch)
 		// All who held the pipes are gone. One that could not be found must
 		// not keep the call.
 		until := time.Now().Add(letGo)
@@ -99,7 +99,7 @@ func (r *Executor) Converse(ctx context.Context, p Program, t Dialog) (Reply, er
 		_, _ = process.Stdin().Write(t.Question)
 		process.Stdin().Close()
 	}()
-	go func() { heard <- t.hear(newRedactor(secrets).reader(&pipeEnd{file: said})) }()
+	go func() { heard <- t.readLines(newRedactor(secrets).reader(&pipeEnd{file: said})) }()
 	reply, over := t.take(newRedactor(secrets).reader(&pipeEnd{file: out}))
 	if over {
 		close(tooMuch)
@@ -142,13 +142,13 @@ func (t Dialog) take(r io.Reader) (reply Reply, over bool) {
 
 // withheld are the secrets that a program does not get.
 func (r *Executor) withheld(p Program) []Secret {
-	_, secrets := r.opt.Env.with(p.Set).Build(os.Environ())
+	_, secrets := r.opt.Env.withVars(p.Set).Build(os.Environ())
 	return secrets
 }
 
-// attend waits until a program is done or has to end, and ends all of it. The
+// waitEnd waits until a program is done or has to end, and ends all of it. The
 // error is why it had to.
-func (t Dialog) attend(ctx context.Context, process *Process, tooMuch <-chan struct{}) (why error) {
+func (t Dialog) waitEnd(ctx context.Context, process *Process, tooMuch <-chan struct{}) (why error) {
 	var late <-chan time.Time
 	if t.Time > 0 {
 		timer := time.NewTimer(t.Time)
@@ -194,8 +194,8 @@ func (p *pipeEnd) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// hear reads what a program says until nobody can say more.
-func (t Dialog) hear(r io.Reader) string {
+// readLines reads what a program says until nobody can say more.
+func (t Dialog) readLines(r io.Reader) string {
 	lines := bufio.NewReaderSize(r, maxSaidLine)
 	var kept ends
 	for begun := false; ; {

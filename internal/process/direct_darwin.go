@@ -16,8 +16,8 @@ type trace struct {
 	since uint64 // when it was started, by the clock of the process table
 }
 
-// An entry is what the process table says about a process.
-type entry struct {
+// A processInfo is what the process table says about a process.
+type processInfo struct {
 	pid, parent, group, session int    // the session is not told
 	since                       uint64 // microseconds
 	zombie                      bool
@@ -27,14 +27,14 @@ type entry struct {
 const stateZombie = 5 // SZOMB of sys/proc.h
 
 // table reads the whole process table.
-func table() ([]entry, error) {
+func table() ([]processInfo, error) {
 	list, err := unix.SysctlKinfoProcSlice("kern.proc.all")
 	if err != nil {
 		return nil, err
 	}
-	all := make([]entry, 0, len(list))
+	all := make([]processInfo, 0, len(list))
 	for _, p := range list {
-		all = append(all, entry{
+		all = append(all, processInfo{
 			pid: int(p.Proc.P_pid), parent: int(p.Eproc.Ppid), group: int(p.Eproc.Pgid),
 			since:  uint64(p.Proc.P_starttime.Sec)*1e6 + uint64(p.Proc.P_starttime.Usec),
 			zombie: p.Proc.P_stat == stateZombie, name: unix.ByteSliceToString(p.Proc.P_comm[:]),
@@ -43,10 +43,10 @@ func table() ([]entry, error) {
 	return all, nil
 }
 
-// marked is not known here: the environment of others can not be read.
-func marked(int, string) bool { return false }
+// hasVariable is not known here: the environment of others can not be read.
+func hasVariable(int, string) bool { return false }
 
-func describe(e entry) Survivor { return Survivor{PID: e.pid, Name: e.name, Line: e.name} }
+func newSurvivor(e processInfo) Survivor { return Survivor{PID: e.pid, Name: e.name, Line: e.name} }
 
 func directAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 

@@ -43,7 +43,7 @@ func (r *Runner) startDirect(s *spawn, p *Process) error {
 		}
 		started <- err
 		if err == nil {
-			r.await(child, p)
+			r.waitChild(child, p)
 		}
 	}()
 	return <-started
@@ -60,8 +60,8 @@ func (r *Runner) enlist(p *Process) error {
 	return nil
 }
 
-// await waits for the end of a command.
-func (r *Runner) await(child *os.Process, p *Process) {
+// waitChild waits for the end of a command.
+func (r *Runner) waitChild(child *os.Process, p *Process) {
 	state, err := child.Wait()
 	status := Status{Code: -1, Err: err}
 	if err == nil {
@@ -74,19 +74,19 @@ func (r *Runner) await(child *os.Process, p *Process) {
 	r.mu.Lock()
 	delete(r.live, p)
 	r.mu.Unlock()
-	p.finish(status)
+	p.setStatus(status)
 }
 
 // members lists the living processes of a command, as far as they can be
 // told from others. known are those of an earlier look, which stay members
 // when they lose their parent; it is filled.
-func (direct) members(p *Process, known map[int]uint64) (list []entry, err error) {
+func (direct) members(p *Process, known map[int]uint64) (list []processInfo, err error) {
 	all, err := table()
 	if err != nil {
 		return nil, err
 	}
-	below := map[int][]entry{}
-	var queue []entry
+	below := map[int][]processInfo{}
+	var queue []processInfo
 	for _, e := range all {
 		below[e.parent] = append(below[e.parent], e)
 		if e.since < p.since || e.pid == os.Getpid() {
@@ -94,7 +94,7 @@ func (direct) members(p *Process, known map[int]uint64) (list []entry, err error
 		}
 		since, old := known[e.pid]
 		if e.pid == p.pid || e.session == p.pid || e.group == p.pid || old && since == e.since ||
-			tagged(e.pid, p) || marked(e.pid, p.mark) {
+			tagged(e.pid, p) || hasVariable(e.pid, p.mark) {
 			queue = append(queue, e)
 		}
 	}
@@ -160,7 +160,7 @@ func (d direct) list(p *Process) (alive []Survivor, err error) {
 	time.Sleep(lookPause) // a process that becomes another program has no mark for a moment
 	list, err := d.members(p, known)
 	for _, e := range list {
-		alive = append(alive, describe(e))
+		alive = append(alive, newSurvivor(e))
 	}
 	if errors.Is(err, errNoTable) {
 		err = nil

@@ -70,7 +70,7 @@ func (r *Runner) startDirect(s *spawn, p *Process) error {
 		if alive, err := j.list(p); err == nil && len(alive) == 0 {
 			j.close(p)
 		}
-		p.finish(status)
+		p.setStatus(status)
 	}()
 	return nil
 }

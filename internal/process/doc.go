@@ -7,7 +7,7 @@
 // and knows which processes belong to which command, also those that have
 // left its process group, made themselves daemons or cleared their
 // environment. On Linux it does so by a keeper: a helper process, one for
-// each [Place], that is the parent of all commands, gets every process that
+// each [SupervisorSpec], that is the parent of all commands, gets every process that
 // lost its parent, and ends them all when the program that started it dies,
 // however it dies. Without a helper, and elsewhere, commands run directly, as
 // children of this program; then a process is found by its group, its session,

@@ -143,9 +143,9 @@ func unattended() map[string]string {
 	}
 }
 
-// with returns the environment with further variables set. Of two values of
+// withVars returns the environment with further variables set. Of two values of
 // one name the last counts.
-func (e Environment) with(more ...map[string]string) Environment {
+func (e Environment) withVars(more ...map[string]string) Environment {
 	set := map[string]string{}
 	for _, one := range append([]map[string]string{e.Set}, more...) {
 		maps.Copy(set, one)

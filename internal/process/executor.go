@@ -102,14 +102,14 @@ func (r *Executor) Run(ctx context.Context, cmd ShellCommand) (*Outcome, error) 
 	if err != nil {
 		return nil, err
 	}
-	env, secrets := r.opt.Env.with(cmd.Set).Build(os.Environ())
+	env, secrets := r.opt.Env.withVars(cmd.Set).Build(os.Environ())
 	env = append(append(env, "PWD="+cmd.Dir), site.env...)
 	x := &execution{room: r, cmd: cmd, slot: slot, out: &Outcome{Wall: site.level, Warning: site.warning, Timeout: r.timeout(cmd)}}
 	x.secrets = newRedactor(secrets)
 	x.detached = !cmd.Background && !cmd.ReadOnly && !site.place.Wall && r.detaches(cmd.Line)
 	x.capture = x.newCapture()
 	var done func()
-	x.detach, done = r.await(callName{cmd.Session, cmd.Call})
+	x.detach, done = r.waitForSlot(callName{cmd.Session, cmd.Call})
 	defer done()
 	args := sh.args(cmd.Line)
 	x.process, err = x.capture.Start(ctx, r.runner, Command{
@@ -118,13 +118,13 @@ func (r *Executor) Run(ctx context.Context, cmd ShellCommand) (*Outcome, error) 
 	if err != nil {
 		return nil, err
 	}
-	x.follow(ctx)
+	x.waitCall(ctx)
 	if len(x.out.Detached) > 0 {
 		x.out.Log = x.capture.Log()
 	} else if log := x.capture.Log(); log != "" {
 		_ = os.Remove(log)
 	}
-	x.tell()
+	x.setOutput()
 	return x.out, nil
 }
 
@@ -184,8 +184,8 @@ func (x *execution) newCapture() *Capture {
 	return NewCapture(opt)
 }
 
-// follow waits for whatever ends the call.
-func (x *execution) follow(ctx context.Context) {
+// waitCall waits for whatever ends the call.
+func (x *execution) waitCall(ctx context.Context) {
 	limit := x.out.Timeout + slack
 	if x.cmd.Background {
 		limit = settleIn
@@ -194,7 +194,7 @@ func (x *execution) follow(ctx context.Context) {
 	defer timer.Stop()
 	select {
 	case <-x.process.Done():
-		x.ended()
+		x.commandEnded()
 		return
 	case slot := <-x.detach:
 		if x.slot == nil {
@@ -250,9 +250,9 @@ func (x *execution) warn(format string, args ...any) {
 	x.out.Warning += fmt.Sprintf(format, args...)
 }
 
-// ended is what there is to do when the command itself has ended. What it
+// commandEnded is what there is to do when the command itself has ended. What it
 // started may go on.
-func (x *execution) ended() {
+func (x *execution) commandEnded() {
 	status := x.process.Status()
 	rest := x.capture.Settle()
 	switch {
@@ -301,7 +301,7 @@ func (x *execution) goOn(rest *Rest) {
 	info, err := x.adder()(JobSpec{
 		ID: x.room.newJobID(), Session: x.cmd.Session, Call: x.cmd.Call, Command: x.cmd.Line, Title: x.cmd.Title, Dir: x.cmd.Dir,
 		PID: x.process.PID(), Ended: x.cmd.Ended,
-	}, jobTree{x.process}, streams)
+	}, processTree{x.process}, streams)
 	if err == nil {
 		x.out.Job = info.ID
 		if rest != nil {
@@ -344,11 +344,11 @@ func (x *execution) soFar() []byte {
 	return []byte(so.Head + gap + so.Tail + so.Unfinished)
 }
 
-// tell puts what was printed into the outcome.
-func (x *execution) tell() {
+// setOutput puts what was printed into the outcome.
+func (x *execution) setOutput() {
 	so := x.capture.Output()
 	x.out.Preview = preview(so)
-	x.out.Text, x.out.Truncated = x.limits().shown(so)
+	x.out.Text, x.out.Truncated = x.limits().shownOutput(so)
 	if so.SpillErr != nil {
 		x.warn("the whole output could not be saved: %v", so.SpillErr)
 	}

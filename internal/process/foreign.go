@@ -55,7 +55,7 @@ func SendToJob(ctx context.Context, dir, id string, r JobRequest) error {
 	if err := answerable(dir, id); err != nil {
 		return err
 	}
-	path, err := leave(filepath.Join(dir, id, askName), r)
+	path, err := writeRequest(filepath.Join(dir, id, askName), r)
 	if err != nil {
 		return fmt.Errorf("asking job %s: %w", id, err)
 	}
@@ -63,7 +63,7 @@ func SendToJob(ctx context.Context, dir, id string, r JobRequest) error {
 	for {
 		answer, err := readBounded(path+doneExt, mostCommand)
 		if err == nil {
-			return answered(string(answer))
+			return decodeAnswer(string(answer))
 		}
 		if err := answerable(dir, id); err != nil {
 			_ = os.Remove(path + askExt)
@@ -80,8 +80,8 @@ func SendToJob(ctx context.Context, dir, id string, r JobRequest) error {
 	}
 }
 
-// leave writes a request, and returns its path without an ending.
-func leave(folder string, r JobRequest) (string, error) {
+// writeRequest writes a request, and returns its path without an ending.
+func writeRequest(folder string, r JobRequest) (string, error) {
 	if len(r.Data) > mostInput {
 		return "", fmt.Errorf("%d bytes at once, and %d are the most", len(r.Data), mostInput)
 	}
@@ -102,8 +102,8 @@ func leave(folder string, r JobRequest) (string, error) {
 	return path, replaceFile(path+askExt, data)
 }
 
-// answered turns an answer back into what it says.
-func answered(text string) error {
+// decodeAnswer turns an answer back into what it says.
+func decodeAnswer(text string) error {
 	switch text {
 	case "":
 		return nil
@@ -170,10 +170,10 @@ func StopForeignJob(ctx context.Context, dir, id string) (JobInfo, error) {
 	}
 }
 
-// attend does what other processes ask of the job while it runs. Input has a
+// serveRequests does what other processes ask of the job while it runs. Input has a
 // goroutine of its own: a job that does not read must not keep anyone from
 // stopping it.
-func (b *job) attend() {
+func (b *job) serveRequests() {
 	inputs := make(chan pending, mostInputs)
 	defer close(inputs)
 	b.wg.Go(func() {
@@ -189,7 +189,7 @@ func (b *job) attend() {
 		case <-b.over:
 			return
 		case <-tick.C:
-			b.answer(inputs)
+			b.handleRequests(inputs)
 		case <-sign.C:
 			_ = b.record() // a sign of life, for those who cannot see this process
 		}
@@ -211,8 +211,8 @@ func (p pending) done(err error) {
 	_ = replaceFile(p.path+doneExt, []byte(text))
 }
 
-// answer does what was asked up to now, in that order.
-func (b *job) answer(inputs chan<- pending) {
+// handleRequests does what was asked up to now, in that order.
+func (b *job) handleRequests(inputs chan<- pending) {
 	folder := filepath.Join(b.dir, askName)
 	f, err := os.Open(folder)
 	if err != nil {

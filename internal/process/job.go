@@ -208,7 +208,7 @@ func (t *jobTable) afford() error {
 	}
 	unlock := lockDir(t.opt.Dir)
 	defer unlock()
-	_, err := t.admit()
+	_, err := t.makeRoom()
 	return err
 }
 
@@ -248,7 +248,7 @@ func (j *Jobs) Add(s JobSpec, p JobProcess, st JobStreams) (JobInfo, error) {
 // take makes a job of a command. A place was reserved for it, which is given
 // back.
 func (j *Jobs) take(s JobSpec, p JobProcess, st JobStreams) (JobInfo, error) {
-	b, err := j.prepare(s, p, st)
+	b, err := j.newJob(s, p, st)
 	j.mu.Lock()
 	j.adding--
 	if err == nil && j.closed {
@@ -261,7 +261,7 @@ func (j *Jobs) take(s JobSpec, p JobProcess, st JobStreams) (JobInfo, error) {
 	j.mu.Unlock()
 	if err != nil {
 		if b != nil {
-			b.discard()
+			b.removeFolder()
 		}
 		return JobInfo{}, err
 	}
@@ -270,8 +270,8 @@ func (j *Jobs) take(s JobSpec, p JobProcess, st JobStreams) (JobInfo, error) {
 	return info, nil
 }
 
-// prepare makes the folder of a job, which is to be discarded on an error.
-func (j *Jobs) prepare(s JobSpec, p JobProcess, st JobStreams) (*job, error) {
+// newJob makes the folder of a job, which is to be discarded on an error.
+func (j *Jobs) newJob(s JobSpec, p JobProcess, st JobStreams) (*job, error) {
 	if s.Session == "" {
 		s.Session = j.session
 	}
@@ -367,11 +367,11 @@ func (t *jobTable) open(b *job) error {
 	}
 	unlock := lockDir(t.opt.Dir)
 	defer unlock()
-	quota, err := t.admit()
+	quota, err := t.makeRoom()
 	if err != nil {
 		return err
 	}
-	if err := b.place(); err != nil {
+	if err := b.makeFolder(); err != nil {
 		return err
 	}
 	b.info.Quota = quota

@@ -71,7 +71,7 @@ func TestSurvivors(t *testing.T) {
 	info := exited(t, j, "held")
 	want(t, []any{info.State, info.Exited}, []any{JobRunning, true})
 	a.say(t, "the server says\n")
-	want(t, must(j.Watch(t.Context(), "held", JobWatch{Bound: time.Minute}))(t).Line, "the server says")
+	want(t, must(j.Watch(t.Context(), "held", JobCondition{Bound: time.Minute}))(t).Line, "the server says")
 	info = must(j.Stop(t.Context(), "held"))(t)
 	want(t, []any{info.State, info.Exited, info.Code, info.Words()}, []any{JobEnded, true, 0, "ended (the command had exit code 0)"})
 
@@ -84,7 +84,7 @@ func TestSurvivors(t *testing.T) {
 	info = exited(t, j, "crowd")
 	want(t, []any{info.State, info.Exited, info.Left}, []any{JobRunning, true, 2})
 	c.set(0)
-	sight := must(j.Watch(t.Context(), "crowd", JobWatch{Bound: time.Minute}))(t)
+	sight := must(j.Watch(t.Context(), "crowd", JobCondition{Bound: time.Minute}))(t)
 	want(t, []any{sight.State, sight.Left, sight.Seen, sight.Words()}, []any{JobEnded, 0, false, "ended with exit code 0"})
 }
 
@@ -119,7 +119,7 @@ func TestSessions(t *testing.T) {
 		ctx := t.Context()
 		_, err1 := mine.Output("b", 0, 0)
 		_, err2 := mine.Wait(ctx, "b", 0)
-		_, err3 := mine.Watch(ctx, "b", JobWatch{})
+		_, err3 := mine.Watch(ctx, "b", JobCondition{})
 		_, err4 := mine.Stop(ctx, "b")
 		for i, err := range []error{err1, err2, err3, err4, mine.Write(ctx, "b", nil, false), mine.Signal(ctx, "b", "TERM")} {
 			if !errors.Is(err, ErrNoJob) {
@@ -198,24 +198,24 @@ func TestWatch(t *testing.T) {
 		}
 	}()
 	ctx := t.Context()
-	s := must(j.Watch(ctx, "w", JobWatch{Text: "listening on", Bound: time.Minute}))(t)
+	s := must(j.Watch(ctx, "w", JobCondition{Text: "listening on", Bound: time.Minute}))(t)
 	want(t, []any{s.Seen, s.At}, []any{true, int64(22)})
 	if !strings.HasPrefix(s.Line, "server listening on") {
 		t.Errorf("line %q", s.Line)
 	}
-	s = must(j.Watch(ctx, "w", JobWatch{Text: ":8080 now\n", Bound: time.Minute}))(t)
+	s = must(j.Watch(ctx, "w", JobCondition{Text: ":8080 now\n", Bound: time.Minute}))(t)
 	want(t, []any{s.Seen, s.At}, []any{true, int64(35)})
-	s = must(j.Watch(ctx, "w", JobWatch{Text: "more\n", Offset: -5, Bound: time.Minute}))(t)
+	s = must(j.Watch(ctx, "w", JobCondition{Text: "more\n", Offset: -5, Bound: time.Minute}))(t)
 	want(t, []any{s.Seen, s.At}, []any{true, s.Next - 5})
-	s = must(j.Watch(ctx, "w", JobWatch{Text: "starting", Offset: 1}))(t)
+	s = must(j.Watch(ctx, "w", JobCondition{Text: "starting", Offset: 1}))(t)
 	want(t, s.Seen, false)
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := j.Watch(done, "w", JobWatch{Text: "never", Bound: time.Hour}); !errors.Is(err, context.Canceled) {
+	if _, err := j.Watch(done, "w", JobCondition{Text: "never", Bound: time.Hour}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	go a.End(0)
-	s = must(j.Watch(ctx, "w", JobWatch{Text: "never", Bound: time.Hour}))(t)
+	s = must(j.Watch(ctx, "w", JobCondition{Text: "never", Bound: time.Hour}))(t)
 	want(t, []any{s.Seen, s.State}, []any{false, JobEnded})
 }
 
@@ -224,18 +224,18 @@ func TestWatch(t *testing.T) {
 func TestSearch(t *testing.T) {
 	t.Parallel()
 	const all = "one\ntwo lis list listening on :80\nlistening on :81\n"
-	for _, w := range []JobWatch{
+	for _, w := range []JobCondition{
 		{Text: "listening"},
 		{Text: "\nlis"},
 		{Text: ":81\n"},
 		{},
 		{Text: "nowhere"},
 	} {
-		whole := search{JobWatch: w}
+		whole := search{JobCondition: w}
 		whole.take(JobOutput{Data: []byte(all), Next: int64(len(all))})
 		for i := range len(all) {
 			for k := i; k <= len(all); k++ {
-				s := search{JobWatch: w}
+				s := search{JobCondition: w}
 				for _, cut := range [][2]int{{0, i}, {i, k}, {k, len(all)}} {
 					if !s.seen {
 						s.take(JobOutput{Data: []byte(all[cut[0]:cut[1]]), Offset: int64(cut[0]), Next: int64(cut[1])})
@@ -248,7 +248,7 @@ func TestSearch(t *testing.T) {
 		}
 	}
 	// What is no longer kept joins nothing.
-	s := search{JobWatch: JobWatch{Text: "ab"}}
+	s := search{JobCondition: JobCondition{Text: "ab"}}
 	s.take(JobOutput{Data: []byte("a"), Next: 1})
 	s.take(JobOutput{Data: []byte("b"), Offset: 9, Next: 10, Skipped: 8})
 	want(t, s.seen, false)
@@ -265,7 +265,7 @@ func TestBounds(t *testing.T) {
 		info := must(j.Wait(t.Context(), "b", 20*time.Second))(t)
 		want(t, []any{time.Since(begin), info.State}, []any{20 * time.Second, JobRunning})
 		begin = time.Now()
-		s := must(j.Watch(t.Context(), "b", JobWatch{Text: "x", Bound: time.Minute}))(t)
+		s := must(j.Watch(t.Context(), "b", JobCondition{Text: "x", Bound: time.Minute}))(t)
 		want(t, []any{time.Since(begin), s.Seen}, []any{time.Minute, false})
 		begin = time.Now()
 		if err := j.Write(t.Context(), "b", []byte("unread"), false); err == nil || !strings.Contains(err.Error(), "does not read") {
@@ -391,7 +391,7 @@ func TestDiskGone(t *testing.T) {
 	b := j.jobs["g"]
 	j.mu.Unlock()
 	a.say(t, "kept")
-	must(j.Watch(t.Context(), "g", JobWatch{Text: "kept", Bound: time.Minute}))(t)
+	must(j.Watch(t.Context(), "g", JobCondition{Text: "kept", Bound: time.Minute}))(t)
 	b.ring.close()
 	ok(t, os.RemoveAll(b.dir))
 	a.say(t, "lost")
@@ -439,7 +439,7 @@ func TestMany(t *testing.T) {
 		})
 		wg.Go(func() {
 			for at := int64(0); ; {
-				s, err := j.Watch(t.Context(), id, JobWatch{Offset: at, Bound: time.Minute})
+				s, err := j.Watch(t.Context(), id, JobCondition{Offset: at, Bound: time.Minute})
 				if err != nil {
 					t.Error(err)
 					return

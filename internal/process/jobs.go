@@ -86,10 +86,10 @@ func (j *Jobs) Output(id string, offset int64, limit int) (JobOutput, error) {
 	if err != nil {
 		return JobOutput{}, err
 	}
-	return output(j.opt.Dir, info, offset, limit)
+	return readOutput(j.opt.Dir, info, offset, limit)
 }
 
-func output(dir string, info JobInfo, offset int64, limit int) (JobOutput, error) {
+func readOutput(dir string, info JobInfo, offset int64, limit int) (JobOutput, error) {
 	c, err := readRing(filepath.Join(dir, info.ID, ringName), offset, limit, info.State != JobRunning)
 	if err != nil {
 		return JobOutput{}, fmt.Errorf("reading the output of job %s: %w", info.ID, err)

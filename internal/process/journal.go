@@ -30,7 +30,7 @@ type Journal struct {
 	path string // "" for none
 
 	mu      sync.Mutex
-	ring    []journalEntry
+	ring    []journalLine
 	bytes   int
 	file    *os.File
 	size    int64
@@ -42,7 +42,7 @@ type Journal struct {
 	dropped int
 }
 
-type journalEntry struct{ from, line string }
+type journalLine struct{ from, line string }
 
 // NewJournal returns the journal of a program, with a file in the folder when that is
 // not "". The file and the folder are made when there is something to write;
@@ -98,19 +98,19 @@ func (j *Journal) Add(from, line string) {
 	}
 	j.tokens--
 	if j.dropped > 0 {
-		j.keep(now, "helve", text.Count(j.dropped, "line was", "lines were")+" dropped: there were too many at once")
+		j.appendLine(now, "helve", text.Count(j.dropped, "line was", "lines were")+" dropped: there were too many at once")
 		j.dropped = 0
 	}
-	j.keep(now, from, line)
+	j.appendLine(now, from, line)
 }
 
-func (j *Journal) keep(now time.Time, from, line string) {
+func (j *Journal) appendLine(now time.Time, from, line string) {
 	if short, cut := text.Cut(line, keptLine); cut {
 		line = short + "…"
 	}
 	line = strings.ToValidUTF8(strings.ReplaceAll(line, "\n", "\\n"), "\ufffd")
 	line = now.UTC().Format("2006-01-02T15:04:05.000Z") + " " + from + ": " + line
-	j.ring = append(j.ring, journalEntry{from, line})
+	j.ring = append(j.ring, journalLine{from, line})
 	j.bytes += len(line)
 	drop := 0
 	for len(j.ring)-drop > keptLines || j.bytes > keptBytes {
@@ -126,7 +126,7 @@ func (j *Journal) save(line string) {
 	if j.path == "" || j.broken || j.closed {
 		return
 	}
-	if err := j.ready(int64(len(line) + 1)); err != nil {
+	if err := j.openFile(int64(len(line) + 1)); err != nil {
 		j.broken = true
 		return
 	}
@@ -135,8 +135,8 @@ func (j *Journal) save(line string) {
 	j.broken = err != nil
 }
 
-// ready opens the file, and begins a new one when n more bytes are too many.
-func (j *Journal) ready(n int64) error {
+// openFile opens the file, and begins a new one when n more bytes are too many.
+func (j *Journal) openFile(n int64) error {
 	if j.file != nil && j.size+n <= fileBytes {
 		return nil
 	}
@@ -161,7 +161,7 @@ func (j *Journal) ready(n int64) error {
 	}
 	j.file, j.size = f, info.Size()
 	if j.size > 0 && j.size+n > fileBytes {
-		return j.ready(n)
+		return j.openFile(n)
 	}
 	return nil
 }

@@ -31,10 +31,10 @@ type trace struct {
 	tag    uint64 // without a keeper
 }
 
-// A keep is the state of a keeper: the commands it has started, and the way
+// A supervisorState is the state of a keeper: the commands it has started, and the way
 // back to the runner.
-type keep struct {
-	tree   *tree
+type supervisorState struct {
+	tree   *childTree
 	parent int // at the start; another one later says that the runner has died
 
 	send sync.Mutex // held while a frame is written
@@ -97,7 +97,7 @@ func keepMain() error {
 	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT)
-	k := &keep{
+	k := &supervisorState{
 		tree: newTree(unix.Gettid()), parent: os.Getppid(),
 		calls: map[uint64]*kept{}, byPID: map[int]*kept{}, byGroup: map[int]*kept{},
 		byTag: map[uint64]*kept{}, byMark: map[string]*kept{},
@@ -106,9 +106,9 @@ func keepMain() error {
 	k.tags.open()
 	go k.reap()
 	go k.obey(signals)
-	k.say(&message{op: opHello})
-	err := k.serve()
-	k.finish()
+	k.sendMessage(&message{op: opHello})
+	err := k.serveRunner()
+	k.killAll()
 	return err
 }
 
@@ -124,17 +124,17 @@ func setName() {
 
 // obey ends everything when the runner has died. Signals from elsewhere, as
 // from a command that ends its parent, are passed over.
-func (k *keep) obey(signals <-chan os.Signal) {
+func (k *supervisorState) obey(signals <-chan os.Signal) {
 	for range signals {
 		if os.Getppid() != k.parent {
-			k.finish()
+			k.killAll()
 			os.Exit(0)
 		}
 	}
 }
 
-// serve does what the runner asks for, until it is gone or asks to quit.
-func (k *keep) serve() error {
+// serveRunner does what the runner asks for, until it is gone or asks to quit.
+func (k *supervisorState) serveRunner() error {
 	var stream []byte
 	var fds []int
 	buf := make([]byte, readSize)
@@ -150,7 +150,7 @@ func (k *keep) serve() error {
 		fds = append(fds, rights(oob[:on])...)
 		stream = append(stream, buf[:n]...)
 		for {
-			frame, rest, err := cut(stream)
+			frame, rest, err := cutFrame(stream)
 			if err != nil {
 				return err
 			}
@@ -187,11 +187,11 @@ func rights(oob []byte) (fds []int) {
 }
 
 // handle does what one message asks for.
-func (k *keep) handle(m *message, fds *[]int) (quit bool) {
+func (k *supervisorState) handle(m *message, fds *[]int) (quit bool) {
 	switch m.op {
 	case opSpawn:
 		if len(*fds) < 3 {
-			k.say(&message{op: opFailed, id: m.id, num: int64(unix.EBADF)})
+			k.sendMessage(&message{op: opFailed, id: m.id, num: int64(unix.EBADF)})
 			return false
 		}
 		mine := (*fds)[:3]
@@ -199,9 +199,9 @@ func (k *keep) handle(m *message, fds *[]int) (quit bool) {
 		k.spawn(m, mine)
 	case opSignal:
 		errno := k.hit(m.id, unix.Signal(m.signal))
-		k.say(&message{op: opAnswer, ask: m.ask, num: int64(errno)})
+		k.sendMessage(&message{op: opAnswer, ask: m.ask, num: int64(errno)})
 	case opList:
-		k.say(&message{op: opAnswer, ask: m.ask, list: k.list(m.id)})
+		k.sendMessage(&message{op: opAnswer, ask: m.ask, list: k.list(m.id)})
 	case opEnd:
 		go k.end(m)
 	case opRetire:
@@ -215,8 +215,8 @@ func (k *keep) handle(m *message, fds *[]int) (quit bool) {
 	return false
 }
 
-// say writes a message to the runner. When it is gone, serve finds out.
-func (k *keep) say(m *message) {
+// sendMessage writes a message to the runner. When it is gone, serve finds out.
+func (k *supervisorState) sendMessage(m *message) {
 	b := m.encode()
 	k.send.Lock()
 	defer k.send.Unlock()
@@ -234,13 +234,13 @@ func (k *keep) say(m *message) {
 
 // spawn starts a command, in a session of its own and with a tag, and closes
 // the files that came for it.
-func (k *keep) spawn(m *message, fds []int) {
+func (k *supervisorState) spawn(m *message, fds []int) {
 	c := &kept{id: m.id, mark: m.mark}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.started++
 	if k.started%256 == 0 {
-		k.forget()
+		k.forgetEnded()
 	}
 	c.tag = k.tags.next(k.byTag)
 	restore := k.tags.put(c.tag)
@@ -258,7 +258,7 @@ func (k *keep) spawn(m *message, fds []int) {
 		if !ok {
 			errno = unix.EIO
 		}
-		k.say(&message{op: opFailed, id: m.id, num: int64(errno), dir: badFolder(m.cwd)})
+		k.sendMessage(&message{op: opFailed, id: m.id, num: int64(errno), dir: badFolder(m.cwd)})
 		return
 	}
 	c.pid = pid
@@ -266,7 +266,7 @@ func (k *keep) spawn(m *message, fds []int) {
 	if c.tag != 0 {
 		k.byTag[c.tag] = c
 	}
-	k.say(&message{op: opStarted, id: c.id, num: int64(pid), tag: c.tag})
+	k.sendMessage(&message{op: opStarted, id: c.id, num: int64(pid), tag: c.tag})
 	k.wake()
 }
 
@@ -279,7 +279,7 @@ func badFolder(dir string) bool {
 	return err != nil || !info.IsDir() || unix.Access(dir, unix.X_OK) != nil
 }
 
-func (k *keep) wake() {
+func (k *supervisorState) wake() {
 	select {
 	case k.children <- struct{}{}:
 	default:
@@ -287,7 +287,7 @@ func (k *keep) wake() {
 }
 
 // reap takes note of what has ended, for ever.
-func (k *keep) reap() {
+func (k *supervisorState) reap() {
 	for {
 		err := waitAny()
 		if err == unix.EINTR {
@@ -316,7 +316,7 @@ func waitAny() error {
 }
 
 // reapAll takes what has ended out of the process table.
-func (k *keep) reapAll() {
+func (k *supervisorState) reapAll() {
 	any := false
 	for {
 		var ws unix.WaitStatus
@@ -340,7 +340,7 @@ func (k *keep) reapAll() {
 		} else {
 			m.num = int64(ws.ExitStatus())
 		}
-		k.say(m)
+		k.sendMessage(m)
 	}
 	if any {
 		close(k.changed)

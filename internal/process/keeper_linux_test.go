@@ -132,7 +132,7 @@ func TestNoKeeper(t *testing.T) {
 		r := newRunner(t, "keeper")
 		r.patience = 50 * time.Millisecond
 		cmd := bash("true")
-		cmd.Place = Place{Key: way, Args: []string{way}}
+		cmd.Place = SupervisorSpec{Key: way, Args: []string{way}}
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		if _, err := r.Start(ctx, cmd, os.Stdout); err == nil {
 			t.Errorf("%s: started", way)
@@ -152,7 +152,7 @@ func TestIdle(t *testing.T) {
 	}
 	r := NewRunner(RunnerOptions{Helper: helper, Idle: time.Millisecond})
 	defer r.Close()
-	var first *keeper
+	var first *supervisor
 	for i := range 5 {
 		k, err := r.keeper(t.Context(), plain())
 		if err != nil {
@@ -183,7 +183,7 @@ func TestIdle(t *testing.T) {
 func TestNamespace(t *testing.T) {
 	r := newRunner(t, "keeper")
 	cmd := bash("echo up $$; exec sleep $N")
-	cmd.Place = Place{Key: "ns", Args: []string{"be-keeper"}, Wall: true, Attr: &syscall.SysProcAttr{
+	cmd.Place = SupervisorSpec{Key: "ns", Args: []string{"be-keeper"}, Wall: true, Attr: &syscall.SysProcAttr{
 		Cloneflags:  unix.CLONE_NEWPID | unix.CLONE_NEWUSER | unix.CLONE_NEWNS,
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
 		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},

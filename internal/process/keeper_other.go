@@ -14,7 +14,7 @@ const keeping = false
 // keepers do not exist here.
 type keepers struct{}
 
-func (r *Runner) startKept(context.Context, Place, *spawn, *Process) error { return ErrKeeper }
+func (r *Runner) startKept(context.Context, SupervisorSpec, *spawn, *Process) error { return ErrKeeper }
 
 func (r *Runner) closeKeepers() error { return nil }
 

@@ -177,7 +177,7 @@ func (e ledgerEntry) view(dir string, me identity) JobInfo {
 		info.Problem = "it runs on another machine or in another container"
 	case gone:
 		info.Input = false
-		if e.runs(me) {
+		if e.isRunning(me) {
 			info.Orphan, info.Problem = true, "the runtime that ran it is gone"
 			break
 		}
@@ -186,8 +186,8 @@ func (e ledgerEntry) view(dir string, me identity) JobInfo {
 	return info
 }
 
-// runs reports whether the direct child of a job is certain to run.
-func (e ledgerEntry) runs(me identity) bool {
+// isRunning reports whether the direct child of a job is certain to run.
+func (e ledgerEntry) isRunning(me identity) bool {
 	return e.Owner.Host == me.Host && e.Owner.Boot == me.Boot && e.Owner.Space == me.Space && e.PID > 0 && alive(e.PID, e.Start)
 }
 

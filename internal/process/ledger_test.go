@@ -152,5 +152,5 @@ func outputOf(dir, id string) (JobOutput, error) {
 	if err != nil {
 		return JobOutput{}, err
 	}
-	return output(dir, info, 0, 0)
+	return readOutput(dir, info, 0, 0)
 }

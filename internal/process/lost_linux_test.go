@@ -6,7 +6,7 @@ import (
 )
 
 // until waits for something that a keeper comes to.
-func (k *keeper) until(t *testing.T, what func() bool) {
+func (k *supervisor) until(t *testing.T, what func() bool) {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 		k.mu.Lock()
@@ -24,9 +24,9 @@ func (k *keeper) until(t *testing.T, what func() bool) {
 // A keeper is killed while a command is on its way to it. The command gets
 // another one: it runs once, can be written to, and has one end.
 func TestKeeperKilledOnTheWay(t *testing.T) {
-	for name, over := range map[string]func(*testing.T, *keeper){
-		"heard of": func(t *testing.T, k *keeper) { k.until(t, func() bool { return k.closing }) },
-		"gone":     func(_ *testing.T, k *keeper) { <-k.gone },
+	for name, over := range map[string]func(*testing.T, *supervisor){
+		"heard of": func(t *testing.T, k *supervisor) { k.until(t, func() bool { return k.closing }) },
+		"gone":     func(_ *testing.T, k *supervisor) { <-k.gone },
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRunner(t, "keeper")

@@ -47,7 +47,7 @@ func runtimeMain(script string) int {
 	r := NewRunner(RunnerOptions{Helper: helper})
 	p, err := r.Start(context.Background(), Command{
 		Path: "bash", Args: []string{"-c", script},
-		Place: Place{Key: "plain", Args: []string{"be-keeper"}},
+		Place: SupervisorSpec{Key: "plain", Args: []string{"be-keeper"}},
 	}, os.Stdout)
 	if err != nil {
 		fmt.Println("error", err)
@@ -59,7 +59,7 @@ func runtimeMain(script string) int {
 	return 0
 }
 
-func plain() Place { return Place{Key: "plain", Args: []string{"be-keeper"}} }
+func plain() SupervisorSpec { return SupervisorSpec{Key: "plain", Args: []string{"be-keeper"}} }
 
 func bash(script string) Command {
 	return Command{Path: "bash", Args: []string{"-c", script}, Place: plain()}

@@ -34,11 +34,11 @@ type Masks struct {
 }
 
 type masked struct {
-	folders map[string]*checkFolder
+	folders map[string]*maskedFolder
 	used    time.Time
 }
 
-type checkFolder struct {
+type maskedFolder struct {
 	changed time.Time
 	denied  []string // absolute
 	below   []string
@@ -86,12 +86,12 @@ func (m *Masks) Find(ctx context.Context, roots []string, s PathFilter) ([]strin
 
 // walk goes through all folders below the roots. It takes what it can from
 // those that are known.
-func (m *Masks) walk(ctx context.Context, known map[string]*checkFolder, roots []string, s PathFilter) (map[string]*checkFolder, error) {
+func (m *Masks) walk(ctx context.Context, known map[string]*maskedFolder, roots []string, s PathFilter) (map[string]*maskedFolder, error) {
 	most := m.most
 	if most == 0 {
 		most = maxFolders
 	}
-	seen := map[string]*checkFolder{}
+	seen := map[string]*maskedFolder{}
 	for todo := slices.Clone(roots); len(todo) > 0; {
 		dir := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
@@ -119,7 +119,7 @@ func (m *Masks) walk(ctx context.Context, known map[string]*checkFolder, roots [
 
 // visit returns what is in a folder: what is known, if that is still so. It
 // returns nothing where no command could look either.
-func visit(dir string, known *checkFolder, s PathFilter) (*checkFolder, error) {
+func visit(dir string, known *maskedFolder, s PathFilter) (*maskedFolder, error) {
 	info, err := os.Lstat(dir)
 	if executorClosed(err) || err == nil && !info.IsDir() {
 		return nil, nil // it went meanwhile, or may not be looked into
@@ -159,15 +159,15 @@ func (m *Masks) tree(key string) *masked {
 			}
 			delete(m.trees, oldest)
 		}
-		t = &masked{folders: map[string]*checkFolder{}}
+		t = &masked{folders: map[string]*maskedFolder{}}
 		m.trees[key] = t
 	}
 	t.used = time.Now()
 	return t
 }
 
-func lookPath(dir string, changed time.Time, s PathFilter) (*checkFolder, error) {
-	f := &checkFolder{changed: changed}
+func lookPath(dir string, changed time.Time, s PathFilter) (*maskedFolder, error) {
+	f := &maskedFolder{changed: changed}
 	entries, err := os.ReadDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
@@ -192,7 +192,7 @@ func lookPath(dir string, changed time.Time, s PathFilter) (*checkFolder, error)
 // aliases returns the other names of denied files. Only where one of them has
 // several names is there anything to look for, and then once in each folder
 // until that changes or other files are to be looked for.
-func aliases(ctx context.Context, folders map[string]*checkFolder, denied []string) ([]string, error) {
+func aliases(ctx context.Context, folders map[string]*maskedFolder, denied []string) ([]string, error) {
 	wanted := map[fileID]bool{}
 	var key []string
 	for _, path := range denied {
@@ -219,7 +219,7 @@ func aliases(ctx context.Context, folders map[string]*checkFolder, denied []stri
 			return nil, err
 		}
 		if f.sought != sought {
-			found, err := named(dir, wanted)
+			found, err := namesOf(dir, wanted)
 			if err != nil {
 				return nil, err
 			}
@@ -230,8 +230,8 @@ func aliases(ctx context.Context, folders map[string]*checkFolder, denied []stri
 	return out, nil
 }
 
-// named returns the files of a folder that are among the wanted.
-func named(dir string, wanted map[fileID]bool) (out []string, err error) {
+// namesOf returns the files of a folder that are among the wanted.
+func namesOf(dir string, wanted map[fileID]bool) (out []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !executorClosed(err) {
 		return nil, err

@@ -8,7 +8,7 @@ import (
 
 // owner finds the command that a child of the keeper belongs to: it is the
 // command itself, or it has come to the keeper when it lost its parent.
-func (k *keep) owner(pid int) *kept {
+func (k *supervisorState) owner(pid int) *kept {
 	if c := k.byPID[pid]; c != nil {
 		return c
 	}
@@ -34,8 +34,8 @@ func (k *keep) owner(pid int) *kept {
 // roots lists the children of the keeper that belong to a command. When there
 // are none, there is no process of it: whatever it has started has one of them
 // above it.
-func (k *keep) roots(c *kept) (pids []int) {
-	for _, pid := range k.tree.own() {
+func (k *supervisorState) roots(c *kept) (pids []int) {
+	for _, pid := range k.tree.ownChildren() {
 		if k.owner(pid) == c {
 			pids = append(pids, pid)
 		}
@@ -46,10 +46,10 @@ func (k *keep) roots(c *kept) (pids []int) {
 	return pids
 }
 
-// forget lets go of commands that have no process any more.
-func (k *keep) forget() {
+// forgetEnded lets go of commands that have no process any more.
+func (k *supervisorState) forgetEnded() {
 	alive := map[*kept]bool{}
-	for _, pid := range k.tree.own() {
+	for _, pid := range k.tree.ownChildren() {
 		alive[k.owner(pid)] = true
 	}
 	for id, c := range k.calls {
@@ -67,7 +67,7 @@ func (k *keep) forget() {
 
 // hit sends a signal to all processes of a command, by their groups: a group
 // has processes of one command only, and nobody can leave or fork in between.
-func (k *keep) hit(id uint64, sig unix.Signal) unix.Errno {
+func (k *supervisorState) hit(id uint64, sig unix.Signal) unix.Errno {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	c := k.calls[id]
@@ -78,7 +78,7 @@ func (k *keep) hit(id uint64, sig unix.Signal) unix.Errno {
 }
 
 // hitAll sends a signal to children of the keeper and all below them.
-func (k *keep) hitAll(roots []int, sig unix.Signal) unix.Errno {
+func (k *supervisorState) hitAll(roots []int, sig unix.Signal) unix.Errno {
 	result := unix.ESRCH
 	own := unix.Getpgrp()
 	seen := map[int]bool{}
@@ -102,31 +102,31 @@ func (k *keep) hitAll(roots []int, sig unix.Signal) unix.Errno {
 			strike(pid)
 		}
 	}
-	for _, pid := range k.tree.with(roots) {
+	for _, pid := range k.tree.descendants(roots) {
 		strike(pid)
 	}
 	return result
 }
 
 // list tells about the living processes of a command.
-func (k *keep) list(id uint64) (alive []Survivor) {
+func (k *supervisorState) list(id uint64) (alive []Survivor) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	c := k.calls[id]
 	if c == nil {
 		return nil
 	}
-	for _, pid := range k.tree.with(k.roots(c)) {
+	for _, pid := range k.tree.descendants(k.roots(c)) {
 		e, ok := readEntry(pid)
 		if ok && !e.zombie && len(alive) < maxList {
-			alive = append(alive, describe(e))
+			alive = append(alive, newSurvivor(e))
 		}
 	}
 	return alive
 }
 
 // end ends all processes of a command and answers with what is left.
-func (k *keep) end(m *message) {
+func (k *supervisorState) end(m *message) {
 	if m.grace > 0 && k.hit(m.id, unix.SIGTERM) == 0 {
 		k.hit(m.id, unix.SIGCONT) // one that is stopped would not hear it
 		over := time.After(m.grace)
@@ -148,21 +148,21 @@ func (k *keep) end(m *message) {
 			break
 		}
 		k.hit(m.id, unix.SIGKILL)
-		pause(changed, roundPause)
+		waitOrTimeout(changed, roundPause)
 	}
-	k.say(&message{op: opAnswer, ask: m.ask, list: k.list(m.id)})
+	k.sendMessage(&message{op: opAnswer, ask: m.ask, list: k.list(m.id)})
 }
 
 // some says whether a command has a process, and gives what is closed when
 // the next process of any command ends.
-func (k *keep) some(id uint64) (bool, <-chan struct{}) {
+func (k *supervisorState) some(id uint64) (bool, <-chan struct{}) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	c := k.calls[id]
 	return c != nil && len(k.roots(c)) > 0, k.changed
 }
 
-func pause(c <-chan struct{}, d time.Duration) {
+func waitOrTimeout(c <-chan struct{}, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -171,13 +171,13 @@ func pause(c <-chan struct{}, d time.Duration) {
 	}
 }
 
-// finish kills everything. In a namespace of its own, the keeper's end does
+// killAll kills everything. In a namespace of its own, the keeper's end does
 // the rest.
-func (k *keep) finish() {
+func (k *supervisorState) killAll() {
 	for limit := time.Now().Add(killLimit); time.Now().Before(limit); {
 		k.mu.Lock()
 		k.reapAll()
-		roots := k.tree.own()
+		roots := k.tree.ownChildren()
 		if len(roots) == 0 {
 			for pid := range k.byPID {
 				roots = append(roots, pid)
@@ -191,6 +191,6 @@ func (k *keep) finish() {
 		if len(roots) == 0 {
 			return
 		}
-		pause(changed, roundPause)
+		waitOrTimeout(changed, roundPause)
 	}
 }

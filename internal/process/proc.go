@@ -30,9 +30,9 @@ const (
 	killLimit   = 3 * time.Second // for which a tree is killed again and again
 )
 
-// A Place is where commands run: plainly, or behind a wall. Places of equal
+// A SupervisorSpec is where commands run: plainly, or behind a wall. Places of equal
 // keys share a keeper, so equal keys have to mean equal places.
-type Place struct {
+type SupervisorSpec struct {
 	Key  string
 	Args []string // what the helper is started with to become a keeper there
 	Env  []string // of the keeper; commands have their own. They can read it, so nil is none
@@ -81,7 +81,7 @@ type Command struct {
 	Args  []string // without the program itself
 	Env   []string // nil is the environment of this program
 	Dir   string   // "" is the folder of this program
-	Place Place
+	Place SupervisorSpec
 
 	// Name is what the command is told that it is called; Path when empty.
 	Name string
@@ -131,7 +131,7 @@ func (r *Runner) Start(ctx context.Context, c Command, out *os.File) (*Process, 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	s, err := r.prepare(c, out)
+	s, err := r.newSpawn(c, out)
 	if err != nil {
 		return nil, err
 	}
@@ -160,8 +160,8 @@ func (r *Runner) Start(ctx context.Context, c Command, out *os.File) (*Process, 
 	return p, nil
 }
 
-// prepare looks up and fills in what a command needs.
-func (r *Runner) prepare(c Command, out *os.File) (*spawn, error) {
+// newSpawn looks up and fills in what a command needs.
+func (r *Runner) newSpawn(c Command, out *os.File) (*spawn, error) {
 	path := c.Path
 	if !strings.ContainsRune(path, os.PathSeparator) {
 		found, err := exec.LookPath(path)

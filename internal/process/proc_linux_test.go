@@ -93,7 +93,7 @@ func TestStartFails(t *testing.T) {
 func TestBrokenHelper(t *testing.T) {
 	r := newRunner(t, "keeper")
 	cmd := bash("true")
-	cmd.Place = Place{Key: "broken", Args: []string{"be-broken"}, Wall: true}
+	cmd.Place = SupervisorSpec{Key: "broken", Args: []string{"be-broken"}, Wall: true}
 	_, err := r.Start(t.Context(), cmd, os.Stdout)
 	if !errors.Is(err, ErrKeeper) || !strings.Contains(err.Error(), "the wall does not hold") {
 		t.Error(err)

@@ -67,8 +67,8 @@ func (p *Process) End(grace time.Duration) (left []Survivor, err error) { return
 // command's own unless it is done.
 func (p *Process) Survivors() ([]Survivor, error) { return p.by.list(p) }
 
-// finish tells everybody that the command's own process has ended.
-func (p *Process) finish(s Status) {
+// setStatus tells everybody that the command's own process has ended.
+func (p *Process) setStatus(s Status) {
 	p.status = s
 	if p.stdin != nil {
 		p.stdin.Close()

@@ -27,8 +27,8 @@ func look(pid int) (p process, ok bool) {
 	return fromKernel(k)
 }
 
-// all returns the processes that are alive.
-func all() []process {
+// listProcesses returns the processes that are alive.
+func listProcesses() []process {
 	list, err := unix.SysctlKinfoProcSlice("kern.proc.all")
 	if err != nil {
 		return nil

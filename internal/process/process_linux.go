@@ -34,8 +34,8 @@ func parseStat(pid int, line string) (p process, ok bool) {
 	return p, errors.Join(err[:]...) == nil
 }
 
-// all returns the processes that are alive.
-func all() []process {
+// listProcesses returns the processes that are alive.
+func listProcesses() []process {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil

@@ -72,7 +72,7 @@ func (c *startedCommand) Signal(name string) error {
 
 // Left counts the group; a process that nobody waited for is none.
 func (c *startedCommand) Left() (n int) {
-	for _, p := range all() {
+	for _, p := range listProcesses() {
 		if p.group == c.cmd.Process.Pid {
 			n++
 		}
@@ -182,20 +182,20 @@ func TestProcess(t *testing.T) {
 
 	start(t, j, JobSpec{ID: "echo", Command: `while read l; do echo "got $l"; done; echo end`})
 	ok(t, j.Write(ctx, "echo", []byte("hello\n"), false))
-	want(t, must(j.Watch(ctx, "echo", JobWatch{Text: "got", Bound: time.Minute}))(t).Line, "got hello")
+	want(t, must(j.Watch(ctx, "echo", JobCondition{Text: "got", Bound: time.Minute}))(t).Line, "got hello")
 	ok(t, j.Write(ctx, "echo", []byte("x\n"), true))
 	info = must(j.Wait(ctx, "echo", time.Minute))(t)
 	want(t, []any{info.State, textOf(t, j, "echo")}, []any{JobEnded, "got hello\ngot x\nend\n"})
 
 	start(t, j, JobSpec{ID: "trap", Command: `trap 'echo seen' USR1; trap 'exit 3' TERM; echo ready; while :; do sleep 0.01; done`})
-	must(j.Watch(ctx, "trap", JobWatch{Text: "ready", Bound: time.Minute}))(t)
+	must(j.Watch(ctx, "trap", JobCondition{Text: "ready", Bound: time.Minute}))(t)
 	ok(t, j.Signal(ctx, "trap", "USR1"))
-	want(t, must(j.Watch(ctx, "trap", JobWatch{Text: "seen", Bound: time.Minute}))(t).Seen, true)
+	want(t, must(j.Watch(ctx, "trap", JobCondition{Text: "seen", Bound: time.Minute}))(t).Seen, true)
 	info = must(j.Stop(ctx, "trap"))(t)
 	want(t, []any{info.State, info.Code}, []any{JobEnded, 3})
 
 	start(t, j, JobSpec{ID: "deaf", Command: `trap '' TERM; echo ready; while :; do sleep 1; done`})
-	must(j.Watch(ctx, "deaf", JobWatch{Text: "ready", Bound: time.Minute}))(t)
+	must(j.Watch(ctx, "deaf", JobCondition{Text: "ready", Bound: time.Minute}))(t)
 	info = must(j.Stop(ctx, "deaf"))(t)
 	want(t, []any{info.State, info.Signal}, []any{JobEnded, "KILL"})
 
@@ -270,10 +270,10 @@ func TestOther(t *testing.T) {
 	list := j.List("theirs")
 	want(t, len(list), 1)
 	want(t, []any{list[0].ID, list[0].PID, list[0].State, list[0].Runtime, list[0].Input}, []any{id, pid, JobRunning, o.cmd.Process.Pid, true})
-	want(t, must(j.Watch(ctx, id, JobWatch{Text: "ready", Bound: time.Minute}))(t).Seen, true)
+	want(t, must(j.Watch(ctx, id, JobCondition{Text: "ready", Bound: time.Minute}))(t).Seen, true)
 	want(t, string(must(outputOf(dir, id))(t).Data), "ready\n")
 	ok(t, j.Write(ctx, id, []byte("a\nb\n"), false))
-	want(t, must(j.Watch(ctx, id, JobWatch{Text: "got b\n", Bound: time.Minute}))(t).At, int64(12))
+	want(t, must(j.Watch(ctx, id, JobCondition{Text: "got b\n", Bound: time.Minute}))(t).At, int64(12))
 	if _, err := j.For("mine").Stop(ctx, id); !errors.Is(err, ErrNoJob) {
 		t.Errorf("another session stopped it: %v", err)
 	}
@@ -391,12 +391,12 @@ func TestStranger(t *testing.T) {
 	j := newJobs(t, JobsOptions{})
 	child := start(t, j, JobSpec{Command: "sleep 1000"})
 	e := must(readLedgerEntry(j.opt.Dir, child.ID))(t)
-	want(t, e.Start != "" && e.runs(self()), true)
+	want(t, e.Start != "" && e.isRunning(self()), true)
 	for _, pid := range []int{1, os.Getppid(), os.Getpid()} {
 		a, io := newActor()
 		info := must(j.Add(JobSpec{PID: pid}, a, io))(t)
 		e := must(readLedgerEntry(j.opt.Dir, info.ID))(t)
-		want(t, []any{e.PID, e.Start, e.runs(self())}, []any{pid, "", false})
+		want(t, []any{e.PID, e.Start, e.isRunning(self())}, []any{pid, "", false})
 	}
 }
 
@@ -408,7 +408,7 @@ func TestGather(t *testing.T) {
 		20: {pid: 20, start: "5"},
 		30: {pid: 30, start: "5"},
 	}
-	gather(known, []process{
+	updateTree(known, []process{
 		{pid: 1, group: 10, session: 10, start: "0"}, // the first process is in no tree
 		{pid: 2, start: "1"},
 		{pid: 13, parent: 12, group: 13, session: 13, start: "6"}, // before its parent in the table
@@ -452,6 +452,6 @@ func family(pid int) map[int]process {
 		return nil
 	}
 	known := map[int]process{pid: root}
-	gather(known, all())
+	updateTree(known, listProcesses())
 	return known
 }

@@ -43,17 +43,17 @@ func (r *Executor) Start(ctx context.Context, p Program, out *os.File) (*Process
 		return nil, err
 	}
 	return r.runner.Start(ctx, Command{
-		Path: p.Path, Name: p.Argv0, Args: p.Args, Dir: p.Dir, Env: append(r.given(p), site.env...),
+		Path: p.Path, Name: p.Argv0, Args: p.Args, Dir: p.Dir, Env: append(r.programEnv(p), site.env...),
 		Place: site.place, Stdin: p.Input == nil && !p.Silent, Input: p.Input, Stderr: p.Stderr,
 	}, out)
 }
 
-// given are the variables of a program, but for those of the wall.
-func (r *Executor) given(p Program) []string {
+// programEnv are the variables of a program, but for those of the wall.
+func (r *Executor) programEnv(p Program) []string {
 	if p.Env != nil {
 		return slices.Clone(p.Env)
 	}
-	env := r.opt.Env.with(p.Set)
+	env := r.opt.Env.withVars(p.Set)
 	vars, _ := env.Build(os.Environ())
 	if env.Set["SSH_AUTH_SOCK"] == "" { // it signs in as the person wherever the person can
 		vars = slices.DeleteFunc(vars, func(v string) bool { return strings.HasPrefix(v, "SSH_AUTH_SOCK=") })

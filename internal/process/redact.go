@@ -52,8 +52,8 @@ func (r *redactor) next(p []byte) []byte {
 	return all[:len(all)-keep]
 }
 
-// rest returns what was held back.
-func (r *redactor) rest() []byte {
+// heldBack returns what was held back.
+func (r *redactor) heldBack() []byte {
 	held := r.held
 	r.held = nil
 	return held
@@ -118,7 +118,7 @@ func (r *redactor) filter() func(p []byte, end bool) []byte {
 	return func(p []byte, end bool) []byte {
 		out := r.next(p)
 		if end {
-			out = append(out[:len(out):len(out)], r.rest()...)
+			out = append(out[:len(out):len(out)], r.heldBack()...)
 		}
 		return out
 	}
@@ -151,7 +151,7 @@ func (r *redacted) Read(p []byte) (int, error) {
 		n, err := r.ReadCloser.Read(r.buf)
 		r.rest, r.err = r.by.next(r.buf[:n]), err
 		if err != nil {
-			r.rest = append(r.rest[:len(r.rest):len(r.rest)], r.by.rest()...)
+			r.rest = append(r.rest[:len(r.rest):len(r.rest)], r.by.heldBack()...)
 		}
 	}
 	n := copy(p, r.rest)

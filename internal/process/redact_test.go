@@ -22,7 +22,7 @@ func TestRedactor(t *testing.T) {
 			out.Write(r.next([]byte(rest[:n])))
 			rest = rest[n:]
 		}
-		out.Write(r.rest())
+		out.Write(r.heldBack())
 		got := out.String()
 		for _, s := range secrets {
 			if strings.Contains(got, s.Value) {
@@ -37,7 +37,7 @@ func TestRedactor(t *testing.T) {
 
 func TestRedactorWithoutSecrets(t *testing.T) {
 	r := newRedactor(nil)
-	if got := string(r.next([]byte("abc"))) + string(r.rest()); got != "abc" {
+	if got := string(r.next([]byte("abc"))) + string(r.heldBack()); got != "abc" {
 		t.Errorf("%q", got)
 	}
 }

@@ -57,9 +57,9 @@ func (g geometry) oldest(total int64) int64 {
 	return max(g.head, total-(g.ring-2*g.chunk))
 }
 
-// at is the place of a byte in the file, and how many that follow lie in one
+// position is the place of a byte in the file, and how many that follow lie in one
 // piece with it.
-func (g geometry) at(off int64) (pos, piece int64) {
+func (g geometry) position(off int64) (pos, piece int64) {
 	if off < g.head {
 		return dataStart + off, g.head - off
 	}
@@ -159,7 +159,7 @@ func (r *ring) write(p []byte) {
 func (r *ring) append(p []byte) error {
 	total := r.total
 	for len(p) > 0 {
-		pos, piece := r.at(total)
+		pos, piece := r.position(total)
 		n, err := r.file.WriteAt(p[:min(int64(len(p)), piece)], pos)
 		if err != nil {
 			return err

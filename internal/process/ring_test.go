@@ -232,7 +232,7 @@ func TestWhole(t *testing.T) {
 		{"a\xff", "a\xff", false},
 		{"", "", false},
 	} {
-		want(t, string(whole([]byte(c.in), c.end)), c.out)
+		want(t, string(completeRunes([]byte(c.in), c.end)), c.out)
 	}
 }
 

@@ -58,7 +58,7 @@ func readRing(path string, offset int64, limit int, final bool) (JobOutput, erro
 		}
 		data, from := after.certain(buf[:n], from)
 		if len(data) > 0 || n == 0 || try == 7 {
-			data = whole(data, final && from+int64(len(data)) == after.total)
+			data = completeRunes(data, final && from+int64(len(data)) == after.total)
 			next := from + int64(len(data))
 			return JobOutput{Data: data, Offset: from, Next: next, Total: after.total, Skipped: from - want, Done: final && next == after.total}, nil
 		}
@@ -89,7 +89,7 @@ func readAt(f *os.File, s slot, from int64, buf []byte) (n int, err error) {
 	}
 	buf = buf[:min(int64(len(buf)), end-from)]
 	for n < len(buf) {
-		pos, piece := s.at(from + int64(n))
+		pos, piece := s.position(from + int64(n))
 		m, err := f.ReadAt(buf[n:min(int64(len(buf)), int64(n)+piece)], pos)
 		n += m
 		if errors.Is(err, io.EOF) && m == 0 {
@@ -147,9 +147,9 @@ func openRegular(path string) (*os.File, error) {
 	return f, nil
 }
 
-// whole leaves a character that is not complete for the next chunk, unless it
+// completeRunes leaves a character that is not complete for the next chunk, unless it
 // is the end or all there is.
-func whole(data []byte, end bool) []byte {
+func completeRunes(data []byte, end bool) []byte {
 	if end {
 		return data
 	}

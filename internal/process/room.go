@@ -130,9 +130,9 @@ func (r *Executor) Detach(session, call string) bool {
 	return false
 }
 
-// await registers a call that waits; done takes it away, and gives back a place
+// waitForSlot registers a call that waits; done takes it away, and gives back a place
 // that was not used.
-func (r *Executor) await(name callName) (detach <-chan *JobSlot, done func()) {
+func (r *Executor) waitForSlot(name callName) (detach <-chan *JobSlot, done func()) {
 	w := &waiter{slots: make(chan *JobSlot, 1)}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -91,8 +91,8 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// place makes the folder, and the id where none was given.
-func (b *job) place() error {
+// makeFolder makes the folder, and the id where none was given.
+func (b *job) makeFolder() error {
 	for range 20 {
 		id := b.info.ID
 		if id == "" {
@@ -113,8 +113,8 @@ func (b *job) place() error {
 	return errors.New("making the folder of a job: every name is taken")
 }
 
-// discard removes what was made for a job that is not to be.
-func (b *job) discard() {
+// removeFolder removes what was made for a job that is not to be.
+func (b *job) removeFolder() {
 	if b.ring != nil {
 		b.ring.close()
 	}
@@ -127,8 +127,8 @@ func (b *job) discard() {
 func (b *job) run() {
 	defer b.jobTable.wg.Done()
 	b.wg.Go(b.pump)
-	b.wg.Go(b.attend)
-	b.tell()
+	b.wg.Go(b.serveRequests)
+	b.notify()
 	done, eof, gone, abandon, news := b.p.Done(), b.eof, b.gone, b.abandon, b.news
 	var drain, left, last, pause <-chan time.Time
 	for done != nil || eof != nil || left != nil {
@@ -153,18 +153,18 @@ func (b *job) run() {
 			b.closeOut()
 		case <-news:
 			news, pause = nil, time.After(noticeTime)
-			b.tell()
+			b.notify()
 		case <-pause:
 			news = b.news
 		}
 	}
-	b.finish()
+	b.finishJob()
 	b.wg.Wait()
-	b.tell()
+	b.notify()
 }
 
-// tell gives notice of how the job stands.
-func (b *job) tell() { b.opt.OnChange(b.snapshot()) }
+// notify gives notice of how the job stands.
+func (b *job) notify() { b.opt.OnChange(b.snapshot()) }
 
 func (b *job) snapshot() JobInfo {
 	b.mu.Lock()
@@ -172,8 +172,8 @@ func (b *job) snapshot() JobInfo {
 	return b.info
 }
 
-// change changes how the job stands, and wakes those who wait for that.
-func (b *job) change(f func(*JobInfo)) {
+// updateInfo changes how the job stands, and wakes those who wait for that.
+func (b *job) updateInfo(f func(*JobInfo)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	f(&b.info)
@@ -204,7 +204,7 @@ func (b *job) pump() {
 		n, err := b.io.Out.Read(buf)
 		if n > 0 {
 			empty = 0
-			b.keep(buf[:n])
+			b.storeOutput(buf[:n])
 		}
 		if err != nil {
 			return
@@ -212,10 +212,10 @@ func (b *job) pump() {
 	}
 }
 
-func (b *job) keep(p []byte) {
+func (b *job) storeOutput(p []byte) {
 	before := b.ring.err
 	b.ring.write(p)
-	b.change(func(i *JobInfo) {
+	b.updateInfo(func(i *JobInfo) {
 		i.Bytes = b.ring.total
 		if b.ring.err != nil && before == nil {
 			i.Problem = fmt.Sprintf("output after byte %d was not kept: %v", i.Bytes, b.ring.err)
@@ -235,7 +235,7 @@ func (b *job) survivors() <-chan time.Time {
 	}
 	n := max(p.Left(), 0)
 	if b.snapshot().Left != n {
-		b.change(func(i *JobInfo) { i.Left = n })
+		b.updateInfo(func(i *JobInfo) { i.Left = n })
 	}
 	if n == 0 {
 		return nil
@@ -246,14 +246,14 @@ func (b *job) survivors() <-chan time.Time {
 // exit notes how the command ended, which is told when its output was taken.
 func (b *job) exit() {
 	code, signal := b.p.Status()
-	b.change(func(i *JobInfo) { i.Code, i.Signal = code, clip(signal, 32) })
+	b.updateInfo(func(i *JobInfo) { i.Code, i.Signal = code, clip(signal, 32) })
 }
 
 // exitTold says that the command has ended, though the job may go on.
 func (b *job) exitTold() {
-	b.change(func(i *JobInfo) { i.Exited = true })
+	b.updateInfo(func(i *JobInfo) { i.Exited = true })
 	_ = b.record()
-	b.tell()
+	b.notify()
 }
 
 func (b *job) closeOut() {
@@ -262,9 +262,9 @@ func (b *job) closeOut() {
 	}
 }
 
-// finish ends the life of a job. The entry is on disk before anyone is told,
+// finishJob ends the life of a job. The entry is on disk before anyone is told,
 // and whoever added it has done what there is to do at its end.
-func (b *job) finish() {
+func (b *job) finishJob() {
 	b.ring.close()
 	b.closeOut()
 	if b.io.In != nil {
@@ -273,7 +273,7 @@ func (b *job) finish() {
 	if b.ended != nil {
 		b.ended()
 	}
-	b.change(func(i *JobInfo) {
+	b.updateInfo(func(i *JobInfo) {
 		i.State, i.Ended, i.Left, i.Input = JobEnded, stamp(b.opt.Now()), 0, false
 		if i.Exited = closed(b.p.Done()); !i.Exited {
 			i.State, i.Problem = JobLost, "its processes could not be ended"
@@ -382,7 +382,7 @@ func (b *job) put(data []byte, end bool) error {
 	if err == nil && !end {
 		return nil
 	}
-	b.change(func(i *JobInfo) { i.Input = false })
+	b.updateInfo(func(i *JobInfo) { i.Input = false })
 	_ = b.io.In.Close()
 	_ = b.record()
 	switch {

@@ -28,9 +28,9 @@ func preview(out Output) string {
 	return "...\n\n" + all[cut:]
 }
 
-// shown is an output as a model is shown it: whole if it keeps to the limits,
+// shownOutput is an output as a model is shown it: whole if it keeps to the limits,
 // else a quarter of that from its beginning and the rest from its end.
-func (o ExecutorOptions) shown(out Output) (text string, truncated bool) {
+func (o ExecutorOptions) shownOutput(out Output) (text string, truncated bool) {
 	if out.Omitted == 0 && len(out.Head) <= o.Bytes && strings.Count(out.Head, "\n") < o.Lines {
 		return out.Head, false
 	}

@@ -18,7 +18,7 @@ func TestShown(t *testing.T) {
 		if text != "" && !strings.HasSuffix(text, "\n") {
 			out.Lines++
 		}
-		got, cut := o.shown(out)
+		got, cut := o.shownOutput(out)
 		if !cut {
 			if got != text || len(text) > o.Bytes || strings.Count(text, "\n") >= o.Lines {
 				t.Fatalf("%q is shown as %q", text, got)
@@ -39,7 +39,7 @@ func TestShownOfMuch(t *testing.T) {
 	for i := 1; i <= 20; i++ {
 		fmt.Fprintln(&b, i)
 	}
-	got, _ := o.shown(Output{Head: b.String(), Bytes: int64(b.Len()), Lines: 20})
+	got, _ := o.shownOutput(Output{Head: b.String(), Bytes: int64(b.Len()), Lines: 20})
 	if want := "1\n2\n\n...12 lines truncated...\n\n15\n16\n17\n18\n19\n20\n"; got != want {
 		t.Errorf("%q", got)
 	}

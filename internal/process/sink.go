@@ -84,11 +84,11 @@ func (s *sink) take(p []byte) {
 		s.head = append(s.head, p[:n]...)
 		p = p[n:]
 	}
-	s.keep(p)
+	s.storeTail(p)
 }
 
-// keep puts bytes into the ring.
-func (s *sink) keep(p []byte) {
+// storeTail puts bytes into the ring.
+func (s *sink) storeTail(p []byte) {
 	size := s.opts.Tail
 	if len(p) >= size {
 		s.ring = append(s.ring[:0], p[len(p)-size:]...)
@@ -112,7 +112,7 @@ func (s *sink) keep(p []byte) {
 func (s *sink) openSpill() {
 	w, err := s.opts.Spill()
 	if err != nil {
-		s.fail(err)
+		s.addFault(err)
 		return
 	}
 	s.spill = w
@@ -136,12 +136,12 @@ func (s *sink) toSpill(p []byte) {
 	s.full = s.full || cut
 	s.mu.Unlock()
 	if err != nil {
-		s.fail(err)
+		s.addFault(err)
 	}
 	s.done = s.done || cut
 }
 
-func (s *sink) fail(err error) {
+func (s *sink) addFault(err error) {
 	s.mu.Lock()
 	s.fault = errors.Join(s.fault, err)
 	s.mu.Unlock()
@@ -159,13 +159,13 @@ func (s *sink) close(end bool) {
 		return
 	}
 	if err := s.spill.Close(); err != nil {
-		s.fail(err)
+		s.addFault(err)
 	}
 	s.spill = nil
 }
 
-// output is the state of the stream.
-func (s *sink) output() Output {
+// snapshot is the state of the stream.
+func (s *sink) snapshot() Output {
 	s.mu.Lock()
 	o := Output{
 		Bytes: s.bytes, Lines: s.lines, Spilled: s.spilt, SpillFull: s.full, SpillErr: s.fault,

@@ -94,7 +94,7 @@ func TestSink(t *testing.T) {
 			}
 			s.close(true)
 			c.want.Spilled = int64(len(c.spill))
-			if diff := cmp.Diff(c.want, s.output()); diff != "" {
+			if diff := cmp.Diff(c.want, s.snapshot()); diff != "" {
 				t.Error(diff)
 			}
 			if f.String() != c.spill || f.opened != f.closed {
@@ -114,7 +114,7 @@ func TestSpillFails(t *testing.T) {
 			s.write([]byte("abcd"))
 		}
 		s.close(true)
-		got := s.output()
+		got := s.snapshot()
 		if got.Tail != "bcd" || got.Bytes != 12 || !errors.Is(got.SpillErr, io.ErrClosedPipe) {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -130,12 +130,12 @@ func TestUnfinished(t *testing.T) {
 	for _, opts := range []CaptureOptions{{Head: 10}, {Tail: 3}, {Head: 1, Tail: 3}} {
 		s := newSink(opts)
 		s.write([]byte("aaaab\xe2\x82"))
-		got := s.output()
+		got := s.snapshot()
 		if text := got.Head + got.Tail; !strings.HasSuffix(text, "b") {
 			t.Errorf("%q", text)
 		}
 		s.close(true)
-		got = s.output()
+		got = s.snapshot()
 		if text := got.Head + got.Tail; !strings.HasSuffix(text, "b\uFFFD\uFFFD") {
 			t.Errorf("%q", text)
 		}
@@ -164,8 +164,8 @@ func TestSinkLaws(t *testing.T) {
 			rest = rest[n:]
 		}
 		many.close(true)
-		got := many.output()
-		if diff := cmp.Diff(one.output(), got, cmpopts.EquateErrors()); diff != "" {
+		got := many.snapshot()
+		if diff := cmp.Diff(one.snapshot(), got, cmpopts.EquateErrors()); diff != "" {
 			t.Fatal(diff)
 		}
 		if whole.String() != pieces.String() || pieces.Len() > 0 && pieces.String() != string(text) {
@@ -216,7 +216,7 @@ func TestHandOn(t *testing.T) {
 		} else if err := rest.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, s.output()); diff != "" {
+		if diff := cmp.Diff(want, s.snapshot()); diff != "" {
 			t.Error(diff)
 		}
 		if spill.String() != whole || spill.closed != 1 {

@@ -70,7 +70,7 @@ func (t *jobTable) buryAll(ids []string) []error {
 func bury(dir string, e ledgerEntry, now time.Time) error {
 	me := self()
 	problem := "the runtime that ran it is gone, and so is its process"
-	if e.runs(me) {
+	if e.isRunning(me) {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		if err := endTree(ctx, e.PID, e.Start); err != nil {
@@ -114,7 +114,7 @@ func (t *jobTable) stock() []holding {
 			if e.Owner.seen(me) == elsewhere {
 				h.free = t.opt.Now().Sub(h.ended) > t.opt.Keep
 			}
-		case err == nil && e.State == JobRunning && e.runs(me):
+		case err == nil && e.State == JobRunning && e.isRunning(me):
 			h.size = sizeOf(t.opt.Dir, id) // an orphan that could not be ended
 		case err == nil:
 			h.size, h.ended, h.free = sizeOf(t.opt.Dir, id), e.Ended, true
@@ -147,9 +147,9 @@ func sizeOf(dir, id string) int64 {
 	return n
 }
 
-// admit finds room for one more job, at the cost of those that ended first,
+// makeRoom finds room for one more job, at the cost of those that ended first,
 // and returns how large its output file may grow.
-func (t *jobTable) admit() (quota int64, err error) {
+func (t *jobTable) makeRoom() (quota int64, err error) {
 	stock := t.expire(t.stock())
 	want := t.opt.PerJob + folderCost
 	var used int64

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sweep kills what a lost keeper has left behind. Whoever killed the keeper
+// killLeftovers kills what a lost keeper has left behind. Whoever killed the keeper
 // has not killed what it kept, and nobody else knows about it.
-func (k *keeper) sweep() {
+func (k *supervisor) killLeftovers() {
 	k.cmd.Process.Kill()
 	<-k.dead // until then it still has its children
 	k.mu.Lock()
@@ -22,7 +22,7 @@ func (k *keeper) sweep() {
 	k.mu.Unlock()
 	limit := time.Now().Add(killLimit)
 	for none := 0; none < 2 && time.Now().Before(limit); time.Sleep(lookPause) {
-		lost := k.lost(tags)
+		lost := k.findLeftovers(tags)
 		none++
 		if len(lost) > 0 {
 			none = 0
@@ -33,14 +33,14 @@ func (k *keeper) sweep() {
 	}
 }
 
-// lost lists the living processes that carry a mark of this runner or one of
+// findLeftovers lists the living processes that carry a mark of this runner or one of
 // the tags, and all that come of them, without those that a keeper has.
-func (k *keeper) lost(tags map[uint64]bool) (pids []int) {
+func (k *supervisor) findLeftovers(tags map[uint64]bool) (pids []int) {
 	list, err := table()
 	if err != nil {
 		return nil
 	}
-	by := make(map[int]entry, len(list))
+	by := make(map[int]processInfo, len(list))
 	for _, e := range list {
 		by[e.pid] = e
 	}
@@ -59,12 +59,12 @@ func (k *keeper) lost(tags map[uint64]bool) (pids []int) {
 			pids = append(pids, e.pid)
 		}
 	}
-	return (&tree{}).with(pids)
+	return (&childTree{}).descendants(pids)
 }
 
 // orphaned says whether there is no keeper above a process, neither one of
 // this runner nor one of another that happens to use the same tags.
-func orphaned(e entry, by map[int]entry, have, own map[int]bool) bool {
+func orphaned(e processInfo, by map[int]processInfo, have, own map[int]bool) bool {
 	for n := 0; n < len(by); n++ {
 		if have[e.pid] {
 			return false
@@ -86,7 +86,7 @@ func (r *Runner) roots() map[int]bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	pids := map[int]bool{}
-	add := func(k *keeper) {
+	add := func(k *supervisor) {
 		select {
 		case <-k.ready:
 			if k.err == nil {

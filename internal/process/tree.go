@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// A jobTree is a command with all that it has started, as jobs see it.
-type jobTree struct{ *Process }
+// A processTree is a command with all that it has started, as jobs see it.
+type processTree struct{ *Process }
 
-var _ JobProcess = jobTree{}
+var _ JobProcess = processTree{}
 
 // Left counts what is alive of it.
-func (t jobTree) Left() int {
+func (t processTree) Left() int {
 	left, err := t.Survivors()
 	if err != nil { // the keeper is gone, and all with it
 		return 0
@@ -20,7 +20,7 @@ func (t jobTree) Left() int {
 }
 
 // Status says how the command itself ended.
-func (t jobTree) Status() (code int, signal string) {
+func (t processTree) Status() (code int, signal string) {
 	s := t.Process.Status()
 	if s.Signal != 0 {
 		return s.Code, runSignalName(s.Signal)
@@ -29,7 +29,7 @@ func (t jobTree) Status() (code int, signal string) {
 }
 
 // Signal sends a signal by its name.
-func (t jobTree) Signal(name string) error {
+func (t processTree) Signal(name string) error {
 	sig, err := signalOf(name)
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ func (t jobTree) Signal(name string) error {
 }
 
 // End ends all of it.
-func (t jobTree) End(grace time.Duration) error {
+func (t processTree) End(grace time.Duration) error {
 	_, err := t.Process.End(grace)
 	return err
 }

@@ -13,8 +13,8 @@ import (
 // maxLine is how much of a command line is shown.
 const maxLine = 160
 
-// An entry is what the process table says about a process.
-type entry struct {
+// A processInfo is what the process table says about a process.
+type processInfo struct {
 	pid, parent, group, session int
 	since                       uint64 // ticks from the start of the system
 	zombie                      bool
@@ -22,29 +22,29 @@ type entry struct {
 }
 
 // readEntry reads an entry of the process table.
-func readEntry(pid int) (entry, bool) {
+func readEntry(pid int) (processInfo, bool) {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
-		return entry{}, false
+		return processInfo{}, false
 	}
 	open, end := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
 	if open < 0 || end < open {
-		return entry{}, false
+		return processInfo{}, false
 	}
 	f := bytes.Fields(b[end+1:])
 	if len(f) < 20 {
-		return entry{}, false
+		return processInfo{}, false
 	}
 	num := func(i int) int { n, _ := strconv.Atoi(string(f[i])); return n }
 	since, _ := strconv.ParseUint(string(f[19]), 10, 64)
-	return entry{
+	return processInfo{
 		pid: pid, parent: num(1), group: num(2), session: num(3), since: since,
 		zombie: f[0][0] == 'Z' || f[0][0] == 'X', name: string(b[open+1 : end]),
 	}, true
 }
 
 // table reads the whole process table.
-func table() ([]entry, error) {
+func table() ([]processInfo, error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func table() ([]entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := make([]entry, 0, len(names))
+	list := make([]processInfo, 0, len(names))
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
 		if err != nil {
@@ -77,8 +77,8 @@ func environment(pid int) iter.Seq[[]byte] {
 	return bytes.SplitSeq(b, []byte{0})
 }
 
-// marked says whether a process has a variable.
-func marked(pid int, mark string) bool {
+// hasVariable says whether a process has a variable.
+func hasVariable(pid int, mark string) bool {
 	for v := range environment(pid) {
 		if string(v) == mark {
 			return true
@@ -97,8 +97,8 @@ func markedBy(pid int, prefix string) bool {
 	return false
 }
 
-// describe makes a survivor of a process.
-func describe(e entry) Survivor {
+// newSurvivor makes a survivor of a process.
+func newSurvivor(e processInfo) Survivor {
 	s := Survivor{PID: e.pid, Name: e.name, Line: e.name}
 	f, err := os.Open("/proc/" + strconv.Itoa(e.pid) + "/cmdline")
 	if err != nil {
@@ -135,8 +135,8 @@ func tagOf(pid int) uint64 {
 	return tag
 }
 
-// A tree finds the children of processes.
-type tree struct {
+// A childTree finds the children of processes.
+type childTree struct {
 	self  int
 	files []*os.File // that list the children of the keeper's own threads
 	scan  bool       // they do not exist: the whole table is to be read
@@ -146,8 +146,8 @@ type tree struct {
 // newTree makes a tree for this process, whose only thread that starts
 // children is the given one. Those who have lost their parent come to the
 // first thread.
-func newTree(thread int) *tree {
-	t := &tree{self: os.Getpid(), buf: make([]byte, 16<<10)}
+func newTree(thread int) *childTree {
+	t := &childTree{self: os.Getpid(), buf: make([]byte, 16<<10)}
 	if link, err := os.Readlink("/proc/self"); err != nil || link != strconv.Itoa(t.self) {
 		return t // there is none, or that of another namespace: nothing can be found
 	}
@@ -166,8 +166,8 @@ func newTree(thread int) *tree {
 	return t
 }
 
-// own lists the children of this process. It is exact while none is reaped.
-func (t *tree) own() (pids []int) {
+// ownChildren lists the children of this process. It is exact while none is reaped.
+func (t *childTree) ownChildren() (pids []int) {
 	if t.scan {
 		return t.scanned()[t.self]
 	}
@@ -188,8 +188,8 @@ func (t *tree) own() (pids []int) {
 	return pids
 }
 
-// with lists processes and all that come of them.
-func (t *tree) with(pids []int) []int {
+// descendants lists processes and all that come of them.
+func (t *childTree) descendants(pids []int) []int {
 	all := append([]int(nil), pids...)
 	var scanned map[int][]int
 	if t.scan {
@@ -215,7 +215,7 @@ func (t *tree) with(pids []int) []int {
 }
 
 // scanned reads the whole table, by parent.
-func (t *tree) scanned() map[int][]int {
+func (t *childTree) scanned() map[int][]int {
 	by := map[int][]int{}
 	list, _ := table()
 	for _, e := range list {

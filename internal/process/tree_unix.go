@@ -57,7 +57,7 @@ func endTree(ctx context.Context, pid int, start string) error {
 	known := map[int]process{pid: root}
 	until := time.Now().Add(sweepGrace)
 	for {
-		gather(known, all())
+		updateTree(known, listProcesses())
 		if _, ok := known[os.Getpid()]; ok {
 			return errors.New("this process is part of it")
 		}
@@ -80,9 +80,9 @@ func endTree(ctx context.Context, pid int, start string) error {
 	}
 }
 
-// gather drops those that are gone from the table and adds what the others
+// updateTree drops those that are gone from the table and adds what the others
 // started: their children, and the members of the groups and sessions they lead.
-func gather(known map[int]process, table []process) {
+func updateTree(known map[int]process, table []process) {
 	now := make(map[int]process, len(table))
 	for _, p := range table {
 		now[p.pid] = p

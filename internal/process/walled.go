@@ -92,7 +92,7 @@ func broken(state sandbox.State) string {
 
 // A site is where a command runs.
 type site struct {
-	place   Place
+	place   SupervisorSpec
 	env     []string
 	level   string
 	warning string
@@ -152,7 +152,7 @@ func (p *proof) shortfall() string {
 // A built wall has a file with its profile where that is too long for an
 // argument.
 type built struct {
-	place Place
+	place SupervisorSpec
 	file  *os.File
 	used  int
 }
@@ -171,12 +171,12 @@ func (r *Executor) level(readOnly bool) sandbox.Level {
 
 // plainSite is where what needs no wall runs.
 func plainSite() site {
-	return site{place: Place{Key: "plain", Args: []string{helperWord, keeperWord}}}
+	return site{place: SupervisorSpec{Key: "plain", Args: []string{helperWord, keeperWord}}}
 }
 
 // site says where a command runs: plainly, or behind the wall.
 func (r *Executor) site(ctx context.Context, cmd ShellCommand) (site, error) {
-	r.wall.swept.Do(r.sweep)
+	r.wall.swept.Do(r.sweepWalls)
 	level := r.level(cmd.ReadOnly)
 	if level == sandbox.Off {
 		return plainSite(), nil
@@ -221,9 +221,9 @@ func (r *Executor) behind(ctx context.Context, kind wallKind, s PathFilter, read
 	return site{place: place, env: profile.Env(), level: string(kind.level), warning: warning}, nil
 }
 
-// sweep removes what walls of processes that were killed have left in the
+// sweepWalls removes what walls of processes that were killed have left in the
 // worktree. That it fails keeps no command from running.
-func (r *Executor) sweep() {
+func (r *Executor) sweepWalls() {
 	if err := sandbox.Sweep(r.opt.Wall.Protected); err != nil && r.opt.Logger != nil {
 		r.opt.Logger.Warn("what a wall has left could not be removed", "error", err)
 	}
@@ -234,7 +234,7 @@ func (r *Executor) profile(ctx context.Context, kind wallKind, s PathFilter) (sa
 	home, _ := os.UserHomeDir() // without one there are no toolchains in it
 	p := sandbox.Profile{
 		Level: kind.level, ReadOnly: kind.readOnly, Roots: r.opt.Wall.Roots,
-		Writable: expand(r.opt.Wall.Writable, home), Readable: append(expand(r.opt.Wall.Readable, home), r.opt.Helper),
+		Writable: expandPaths(r.opt.Wall.Writable, home), Readable: append(expandPaths(r.opt.Wall.Readable, home), r.opt.Helper),
 		Cache: filepath.Join(r.opt.Private("wall"), "cache", r.cacheName(kind)), Home: home, Keep: []int{3}, Fallback: true,
 		Death:  int(syscall.SIGTERM), // as keepers get elsewhere
 		Owners: slices.ContainsFunc(r.opt.Wall.Roots, ofAnother),
@@ -274,9 +274,9 @@ func (r *Executor) cacheName(kind wallKind) string {
 	return name
 }
 
-// expand puts the home folder for ~, and leaves out what does not exist: a
+// expandPaths puts the home folder for ~, and leaves out what does not exist: a
 // folder that is not there can not be opened to anybody.
-func expand(paths []string, home string) (out []string) {
+func expandPaths(paths []string, home string) (out []string) {
 	for _, p := range paths {
 		if rest, ok := strings.CutPrefix(p, "~/"); ok && home != "" {
 			p = filepath.Join(home, rest)
@@ -328,7 +328,7 @@ func (r *Executor) proof(ctx context.Context, kind wallKind) (*proof, error) {
 	w.proving.Go(func() {
 		defer close(p.done)
 		defer cancel()
-		r.try(ctx, kind, p)
+		r.proveWall(ctx, kind, p)
 		if p.passes {
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -338,8 +338,8 @@ func (r *Executor) proof(ctx context.Context, kind wallKind) (*proof, error) {
 	return p, nil
 }
 
-// try tries what the wall holds.
-func (r *Executor) try(ctx context.Context, kind wallKind, p *proof) {
+// proveWall tries what the wall holds.
+func (r *Executor) proveWall(ctx context.Context, kind wallKind, p *proof) {
 	if r.opt.Helper == "" {
 		p.err = errors.New("this program has no helper to stand behind the wall: see Shell.Helper")
 		return
@@ -369,15 +369,15 @@ func (r *Executor) Prove(ctx context.Context) (sandbox.State, error) {
 }
 
 // build makes the place behind a wall, or finds the one that stands.
-func (r *Executor) build(p sandbox.Profile) (Place, error) {
+func (r *Executor) build(p sandbox.Profile) (SupervisorSpec, error) {
 	w := &r.wall
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
-		return Place{}, ErrClosed
+		return SupervisorSpec{}, ErrClosed
 	}
-	if err := w.keep(p); err != nil { // before the key: it makes what is missing
-		return Place{}, err
+	if err := w.prepareLease(p); err != nil { // before the key: it makes what is missing
+		return SupervisorSpec{}, err
 	}
 	key := p.Key()
 	w.uses++
@@ -387,9 +387,9 @@ func (r *Executor) build(p sandbox.Profile) (Place, error) {
 	}
 	arg, file, err := p.Pass(4)
 	if err != nil {
-		return Place{}, err
+		return SupervisorSpec{}, err
 	}
-	b := &built{file: file, used: w.uses, place: Place{
+	b := &built{file: file, used: w.uses, place: SupervisorSpec{
 		Key: key, Attr: p.Attr(), Wall: true,
 		Args: []string{helperWord, wallWord, arg, "exec", "/proc/self/exe", helperWord, keeperWord},
 	}}
@@ -400,11 +400,11 @@ func (r *Executor) build(p sandbox.Profile) (Place, error) {
 		w.built = map[string]*built{}
 	}
 	w.built[key] = b
-	return b.place, w.forget()
+	return b.place, w.evictOldest()
 }
 
-// keep holds on the disk what a wall needs.
-func (w *walls) keep(p sandbox.Profile) (err error) {
+// prepareLease holds on the disk what a wall needs.
+func (w *walls) prepareLease(p sandbox.Profile) (err error) {
 	if w.lease != nil {
 		return w.lease.Keep(p)
 	}
@@ -412,9 +412,9 @@ func (w *walls) keep(p sandbox.Profile) (err error) {
 	return err
 }
 
-// forget drops the wall that was not used for longest, if there are too many.
+// evictOldest drops the wall that was not used for longest, if there are too many.
 // What runs behind it goes on; for the next command it is built again.
-func (w *walls) forget() error {
+func (w *walls) evictOldest() error {
 	if len(w.built) <= mostBuilt {
 		return nil
 	}

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// A JobWatch says what to wait for in the output of a job: a text, or any output
+// A JobCondition says what to wait for in the output of a job: a text, or any output
 // when there is none.
-type JobWatch struct {
+type JobCondition struct {
 	Offset int64         // from where on; a negative one counts from the end
 	Text   string        // to be seen
 	Bound  time.Duration // how long to wait at most
@@ -33,7 +33,7 @@ const (
 // Watch returns when what is watched for was printed, when the job has ended
 // or when the bound is over. Output that is no longer kept when it is looked
 // for is not seen.
-func (j *Jobs) Watch(ctx context.Context, id string, w JobWatch) (JobView, error) {
+func (j *Jobs) Watch(ctx context.Context, id string, w JobCondition) (JobView, error) {
 	b, info, err := j.find(id)
 	if err != nil {
 		return JobView{}, err
@@ -43,7 +43,7 @@ func (j *Jobs) Watch(ctx context.Context, id string, w JobWatch) (JobView, error
 	}
 	limit := time.NewTimer(max(w.Bound, 0))
 	defer limit.Stop()
-	s := search{JobWatch: w, next: w.Offset}
+	s := search{JobCondition: w, next: w.Offset}
 	for {
 		// Whatever comes after this look at the job will wake us.
 		var change <-chan struct{}
@@ -52,7 +52,7 @@ func (j *Jobs) Watch(ctx context.Context, id string, w JobWatch) (JobView, error
 		} else if info, err = FindJob(j.opt.Dir, id); err != nil {
 			return JobView{}, err
 		}
-		c, err := output(j.opt.Dir, info, s.next, 0)
+		c, err := readOutput(j.opt.Dir, info, s.next, 0)
 		if err != nil {
 			return JobView{}, err
 		}
@@ -86,7 +86,7 @@ func more(c JobOutput, poll bool) <-chan time.Time {
 
 // A search goes through output as it comes.
 type search struct {
-	JobWatch
+	JobCondition
 	next  int64
 	carry []byte // the end of what was looked at, of which a match may begin
 	seen  bool

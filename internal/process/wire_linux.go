@@ -92,9 +92,9 @@ func appendString(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// cut takes the first frame off a stream. It returns nil when there is not
+// cutFrame takes the first frame off a stream. It returns nil when there is not
 // yet a whole one.
-func cut(stream []byte) (frame, rest []byte, err error) {
+func cutFrame(stream []byte) (frame, rest []byte, err error) {
 	if len(stream) < frameHead {
 		return nil, stream, nil
 	}
@@ -142,7 +142,7 @@ type decoder struct {
 	bad  bool
 }
 
-func (d *decoder) skip(n int) {
+func (d *decoder) discardBytes(n int) {
 	if n <= 0 {
 		d.bad, d.rest = true, nil
 		return
@@ -154,19 +154,19 @@ func (d *decoder) byte() (b byte) {
 	if len(d.rest) > 0 {
 		b = d.rest[0]
 	}
-	d.skip(min(1, len(d.rest)))
+	d.discardBytes(min(1, len(d.rest)))
 	return b
 }
 
 func (d *decoder) uint() uint64 {
 	v, n := binary.Uvarint(d.rest)
-	d.skip(n)
+	d.discardBytes(n)
 	return v
 }
 
 func (d *decoder) int() int64 {
 	v, n := binary.Varint(d.rest)
-	d.skip(n)
+	d.discardBytes(n)
 	return v
 }
 
@@ -174,7 +174,7 @@ func (d *decoder) int() int64 {
 func (d *decoder) count() int {
 	n := d.uint()
 	if n > uint64(len(d.rest)) {
-		d.skip(0)
+		d.discardBytes(0)
 		return 0
 	}
 	return int(n)

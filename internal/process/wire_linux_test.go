@@ -24,12 +24,12 @@ func TestWire(t *testing.T) {
 		stream = append(stream, m.encode()...)
 	}
 	for _, want := range messages() {
-		frame, rest, err := cut(stream)
+		frame, rest, err := cutFrame(stream)
 		if err != nil || frame == nil {
 			t.Fatal(frame, err)
 		}
 		for n := range len(stream) - len(rest) {
-			if part, _, err := cut(stream[:n]); part != nil || err != nil {
+			if part, _, err := cutFrame(stream[:n]); part != nil || err != nil {
 				t.Fatalf("%d bytes are a frame", n)
 			}
 		}
@@ -42,7 +42,7 @@ func TestWire(t *testing.T) {
 		}
 		stream = rest
 	}
-	if _, _, err := cut([]byte{255, 255, 255, 255}); err == nil {
+	if _, _, err := cutFrame([]byte{255, 255, 255, 255}); err == nil {
 		t.Error("a frame of 4 GiB")
 	}
 }

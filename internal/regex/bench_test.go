@@ -52,8 +52,8 @@ func BenchmarkFinder(b *testing.B) {
 			b.ReportMetric(float64(n), "hits")
 		})
 	}
-	run("bytes.IndexByte", func(p int) int { return found(bytes.IndexByte(text[p:], 0xff), p) })
-	run("bytes.Index", func(p int) int { return found(bytes.Index(text[p:], []byte("ServeHTTP")), p) })
+	run("bytes.IndexByte", func(p int) int { return shiftIndex(bytes.IndexByte(text[p:], 0xff), p) })
+	run("bytes.Index", func(p int) int { return shiftIndex(bytes.Index(text[p:], []byte("ServeHTTP")), p) })
 	for _, c := range []struct {
 		name string
 		alts []Sequence

@@ -13,9 +13,9 @@ const (
 // the byte mode of (?-u) the "characters" are the bytes 0 to 255.
 type set []runeRange
 
-// tidy sorts ranges and joins those that overlap or touch. It writes into
+// normalizeRanges sorts ranges and joins those that overlap or touch. It writes into
 // the slice it is given.
-func tidy(r []runeRange) set {
+func normalizeRanges(r []runeRange) set {
 	sorted := true
 	for i := 1; i < len(r); i++ {
 		if r[i].lo <= r[i-1].hi+1 {
@@ -88,10 +88,10 @@ func (s set) and(t set) set {
 func (s set) minus(t set) set { return s.and(t.negate(maxRune)) }
 
 // or returns what is in either set.
-func (s set) or(t set) set { return tidy(slices.Concat(s, t)) }
+func (s set) or(t set) set { return normalizeRanges(slices.Concat(s, t)) }
 
-// has reports whether the character is in the set.
-func (s set) has(r rune) bool {
+// contains reports whether the character is in the set.
+func (s set) contains(r rune) bool {
 	_, ok := slices.BinarySearchFunc(s, r, func(x runeRange, r rune) int {
 		if x.hi < r {
 			return -1
@@ -135,7 +135,7 @@ func (s set) foldASCII() set {
 			out = append(out, runeRange{lo + 32, hi + 32})
 		}
 	}
-	return tidy(out)
+	return normalizeRanges(out)
 }
 
 // asciiClass returns the ASCII characters of a [:name:].

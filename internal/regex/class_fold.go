@@ -7,21 +7,21 @@ import (
 
 // cases returns a character, with its other cases if they are asked for.
 func (p *parser) cases(r rune) set {
-	if !p.has(flagFold) || !p.has(flagUnicode) && r >= utf8.RuneSelf {
-		return p.single(r)
+	if !p.hasFlag(flagFold) || !p.hasFlag(flagUnicode) && r >= utf8.RuneSelf {
+		return p.singleton(r)
 	}
-	if !p.has(flagUnicode) {
-		return p.single(r).foldASCII()
+	if !p.hasFlag(flagUnicode) {
+		return p.singleton(r).foldASCII()
 	}
-	s := p.single(r)
+	s := p.singleton(r)
 	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
 		s = append(s, runeRange{f, f})
 	}
-	return tidy(s)
+	return normalizeRanges(s)
 }
 
-// single returns the set of one character.
-func (p *parser) single(r rune) set {
+// singleton returns the set of one character.
+func (p *parser) singleton(r rune) set {
 	if len(p.ranges) == 0 {
 		p.ranges = make([]runeRange, 32)
 	}
@@ -33,18 +33,18 @@ func (p *parser) single(r rune) set {
 
 // fold returns a set with all cases of its letters.
 func (p *parser) fold(s set) set {
-	if len(s) == 0 || !p.has(flagUnicode) {
+	if len(s) == 0 || !p.hasFlag(flagUnicode) {
 		return s.foldASCII()
 	}
 	if s[len(s)-1].hi < utf8.RuneSelf {
 		f := s.foldASCII()
-		if f.has('k') {
+		if f.contains('k') {
 			f = append(f, runeRange{'\u212A', '\u212A'}) // the sign of Kelvin
 		}
-		if f.has('s') {
+		if f.contains('s') {
 			f = append(f, runeRange{'ſ', 'ſ'})
 		}
-		return tidy(f)
+		return normalizeRanges(f)
 	}
 	p.kept += foldCost
 	return foldTable(s)
@@ -87,7 +87,7 @@ func foldTable(s set) set {
 			}
 		}
 	}
-	return tidy(out)
+	return normalizeRanges(out)
 }
 
 // varint reads a number of a table: seven bits a byte, the lowest first.
@@ -102,8 +102,8 @@ func varint(s string) (n rune, width int) {
 	}
 }
 
-// unpack returns the set of a table: the gap to each range and its length.
-func unpack(table string, ranges int) set {
+// decodeTable returns the set of a table: the gap to each range and its length.
+func decodeTable(table string, ranges int) set {
 	out := make(set, ranges)
 	next := rune(0)
 	at := 0

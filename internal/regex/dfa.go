@@ -56,21 +56,21 @@ func newDFA(p *program, stop *atomic.Bool) *dfa {
 	d := &dfa{stepper: newStepper(p), stop: stop, index: make(map[string]uint16)}
 	d.from, d.to = d.newStand(), d.newStand()
 	d.reset()
-	d.start = d.first(sideEdge)
+	d.start = d.startState(sideEdge)
 	return d
 }
 
-// first is the state of a match that may begin here at the earliest.
-func (d *dfa) first(before side) uint32 {
-	if d.begin(d.to, before) {
+// startState is the state of a match that may begin here at the earliest.
+func (d *dfa) startState(before side) uint32 {
+	if d.startThreads(d.to, before) {
 		return stateMatch
 	}
 	return d.intern(d.to)
 }
 
-// within is first behind the byte b inside of a line, or the state at the
+// startAfter is first behind the byte b inside of a line, or the state at the
 // start of the line where b does not tell what stands before.
-func (d *dfa) within(b byte) (id uint32, ok bool) {
+func (d *dfa) startAfter(b byte) (id uint32, ok bool) {
 	i, before := 0, sideOther
 	if d.prog.words {
 		if b >= 0x80 {
@@ -81,7 +81,7 @@ func (d *dfa) within(b byte) (id uint32, ok bool) {
 		}
 	}
 	if d.inner[i] == stateUnknown {
-		d.inner[i] = d.first(before)
+		d.inner[i] = d.startState(before)
 	}
 	return d.inner[i], true
 }
@@ -164,13 +164,13 @@ func (d *dfa) miss(k int, b byte) uint32 {
 		id = stateMatch
 	case b == '\n':
 		id = d.start
-	case d.step(d.from, d.to, b):
+	case d.stepByte(d.from, d.to, b):
 		id = stateMatch
 	default:
 		id = d.intern(d.to)
 	}
 	row := d.table[d.live[k]<<8:]
-	part := d.prog.part(b)
+	part := d.prog.byteClass(b)
 	for i := int(part.lo); i <= int(part.hi); i++ {
 		row[i] = uint16(id)
 	}
@@ -228,10 +228,10 @@ func (d *dfa) simulate(k int, text []byte) int {
 		matched := false
 		if b == '\n' {
 			if matched = d.end(d.from); !matched {
-				d.begin(d.from, sideEdge)
+				d.startThreads(d.from, sideEdge)
 			}
 		} else {
-			matched = d.step(d.from, d.to, b)
+			matched = d.stepByte(d.from, d.to, b)
 			d.from, d.to = d.to, d.from
 		}
 		d.slow--
@@ -263,9 +263,9 @@ type stream struct {
 // A lineSpan is a line in a text, without its \n.
 type lineSpan struct{ start, end int }
 
-// settle deals with a state of stream k that is not an ordinary one: the rest
+// handleSpecial deals with a state of stream k that is not an ordinary one: the rest
 // of its line does not matter any more.
-func (d *dfa) settle(k int, s *stream, text []byte) {
+func (d *dfa) handleSpecial(k int, s *stream, text []byte) {
 	id := d.live[k]
 	if id >= stateFirst {
 		return
@@ -292,11 +292,11 @@ func (s *stream) hit(text []byte, end int) {
 	s.found = append(s.found, lineSpan{start, end})
 }
 
-// finish reads stream k to its end.
-func (d *dfa) finish(k int, s *stream, text []byte) {
+// finishStream reads stream k to its end.
+func (d *dfa) finishStream(k int, s *stream, text []byte) {
 	for s.pos < s.end && !d.halted {
 		s.pos += d.run(k, text[s.pos:min(s.end, s.pos+runBlock)])
-		d.settle(k, s, text)
+		d.handleSpecial(k, s, text)
 		d.checkStop()
 	}
 	if s.end == len(text) && s.end > 0 && text[s.end-1] != '\n' && !s.over && !d.halted {
@@ -319,7 +319,7 @@ func (d *dfa) lockstep(ss *[streams]stream, text []byte) {
 		}
 		d.together(ss, text, n)
 		for k := range ss {
-			d.settle(k, &ss[k], text)
+			d.handleSpecial(k, &ss[k], text)
 		}
 		d.work += n / (runBlock / workPerLook)
 		d.checkStop()
@@ -344,7 +344,7 @@ func (d *dfa) together(ss *[streams]stream, text []byte, n int) {
 		i++
 		// Below stateFirst the subtraction wraps round to a high bit.
 		if int32((b0-stateFirst)|(b1-stateFirst)|(b2-stateFirst)|(b3-stateFirst)) < 0 {
-			ordinary := d.apart(&[streams]fork{{a0, b0}, {a1, b1}, {a2, b2}, {a3, b3}}, ss, text, i)
+			ordinary := d.splitStreams(&[streams]fork{{a0, b0}, {a1, b1}, {a2, b2}, {a3, b3}}, ss, text, i)
 			a0, a1, a2, a3 = d.live[0], d.live[1], d.live[2], d.live[3]
 			table = d.table
 			if !ordinary {
@@ -364,10 +364,10 @@ func (d *dfa) together(ss *[streams]stream, text []byte, n int) {
 // A fork is a step of a stream that the table may not know.
 type fork struct{ from, to uint32 }
 
-// apart finishes a step, the n-th since the streams' positions, that led at
+// splitStreams finishes a step, the n-th since the streams' positions, that led at
 // least one of them out of the ordinary. It tells whether all is ordinary
 // again: a line that matched at its very end needs nothing more.
-func (d *dfa) apart(step *[streams]fork, ss *[streams]stream, text []byte, n int) bool {
+func (d *dfa) splitStreams(step *[streams]fork, ss *[streams]stream, text []byte, n int) bool {
 	for k, f := range step {
 		d.live[k] = f.to
 		if f.to == stateUnknown {

@@ -26,12 +26,12 @@ func newExtra(pc uint32, node uint16, held, next side) extra {
 	return extra(pc)<<32 | extra(node)<<16 | extra(held)<<8 | extra(next)
 }
 
-func (e extra) pc() uint32   { return uint32(e >> 32) }
-func (e extra) node() uint16 { return uint16(e >> 16) }
-func (e extra) held() side   { return side(e >> 8) }
-func (e extra) next() side   { return side(e) }
+func (e extra) pc() uint32       { return uint32(e >> 32) }
+func (e extra) trieNode() uint16 { return uint16(e >> 16) }
+func (e extra) held() side       { return side(e >> 8) }
+func (e extra) next() side       { return side(e) }
 
-func (s *stand) clear() {
+func (s *stand) reset() {
 	clear(s.plain)
 	s.extra = s.extra[:0]
 	s.word, s.last, s.slack = 0, 0, 0
@@ -73,7 +73,7 @@ func (s *stand) encode(to []byte) []byte {
 
 // decode reads what encode wrote.
 func (s *stand) decode(from string) {
-	s.clear()
+	s.reset()
 	number := func() uint64 {
 		var n uint64
 		for shift := 0; ; shift += 7 {
@@ -117,27 +117,27 @@ func (st *stepper) newStand() *stand {
 	return &stand{plain: make([]uint64, len(st.seen))}
 }
 
-// A spot is what a step knows about the place it reaches.
-type spot struct {
+// A boundary is what a step knows about the place it reaches.
+type boundary struct {
 	before side // what stands before it
 	known  side // the side that the byte read settled, for threads between characters; zero if not yet
 	held   side // the same for those whose character had begun before
 }
 
-// begin fills to with the threads of a match that begins at the start of a
+// startThreads fills to with the threads of a match that begins at the start of a
 // line, or behind an ASCII byte, and tells whether it matches whatever follows.
-func (st *stepper) begin(to *stand, before side) bool {
-	to.clear()
-	st.fresh()
+func (st *stepper) startThreads(to *stand, before side) bool {
+	to.reset()
+	st.resetSeen()
 	if st.prog.unicode && before != sideEdge {
 		to.last, to.slack = before, 3
 	}
-	matched := st.enter(to, newExtra(st.prog.start, 0, sideAll, sideAll), before)
+	matched := st.followThread(to, newExtra(st.prog.start, 0, sideAll, sideAll), before)
 	slices.Sort(to.extra)
 	return matched
 }
 
-func (st *stepper) fresh() {
+func (st *stepper) resetSeen() {
 	clear(st.seen)
 	if len(st.dups) > 0 {
 		clear(st.dups)
@@ -145,12 +145,12 @@ func (st *stepper) fresh() {
 	st.work += len(st.seen) + 1
 }
 
-// step moves from over b, which is no \n, into to, and tells whether the
+// stepByte moves from over b, which is no \n, into to, and tells whether the
 // pattern has matched whatever follows.
-func (st *stepper) step(from, to *stand, b byte) bool {
-	to.clear()
-	st.fresh()
-	at := spot{before: sideOther, known: sideOther, held: sideOther}
+func (st *stepper) stepByte(from, to *stand, b byte) bool {
+	to.reset()
+	st.resetSeen()
+	at := boundary{before: sideOther, known: sideOther, held: sideOther}
 	if st.prog.words {
 		at = st.look(from, to, b)
 	}
@@ -158,17 +158,17 @@ func (st *stepper) step(from, to *stand, b byte) bool {
 		st.work += bits.OnesCount64(word)
 		for ; word != 0; word &= word - 1 {
 			pc := uint32(w<<6 + bits.TrailingZeros64(word))
-			if st.move(to, newExtra(pc, 0, sideAll, sideAll), b, at.before) {
+			if st.moveThread(to, newExtra(pc, 0, sideAll, sideAll), b, at.before) {
 				return true
 			}
 		}
 	}
 	for _, e := range from.extra {
-		if e, ok := at.settle(e); ok && st.move(to, e, b, at.before) {
+		if e, ok := at.decide(e); ok && st.moveThread(to, e, b, at.before) {
 			return true
 		}
 	}
-	if !st.prog.anchored && st.enter(to, newExtra(st.prog.start, 0, sideAll, sideAll), at.before) {
+	if !st.prog.anchored && st.followThread(to, newExtra(st.prog.start, 0, sideAll, sideAll), at.before) {
 		return true
 	}
 	if len(to.extra) > 1 {
@@ -193,21 +193,21 @@ func (st *stepper) end(s *stand) bool {
 }
 
 // look reads b as a part of the text's characters.
-func (st *stepper) look(from, to *stand, b byte) spot {
+func (st *stepper) look(from, to *stand, b byte) boundary {
 	if b < 0x80 {
 		s := sideOfByte(b)
 		if st.prog.unicode {
 			to.last, to.slack = s, 3
 		}
-		return spot{before: s, known: s, held: sideWrong}
+		return boundary{before: s, known: s, held: sideWrong}
 	}
 	if !st.prog.unicode {
-		return spot{before: sideOther, known: sideOther, held: sideOther}
+		return boundary{before: sideOther, known: sideOther, held: sideOther}
 	}
-	t := st.prog.word()
-	at := spot{before: sideWrong, known: sideWrong, held: sideWrong}
+	t := st.prog.wordRunes()
+	at := boundary{before: sideWrong, known: sideWrong, held: sideWrong}
 	if b >= 0xC0 {
-		if value := t.first(b); value >= trieNode {
+		if value := t.leadNode(b); value >= trieNode {
 			to.word = value
 			to.slack = uint8(4 - utf8Length(b))
 			at.known = 0
@@ -245,10 +245,10 @@ func utf8Length(b byte) int {
 	return 4
 }
 
-// settle takes the conditions of a thread that the byte read decides; false
+// decide takes the conditions of a thread that the byte read decides; false
 // if one is not met. What is still open is from now on about the character
 // the text stands inside of.
-func (at spot) settle(e extra) (extra, bool) {
+func (at boundary) decide(e extra) (extra, bool) {
 	held, next := e.held(), e.next()
 	open := sideAll
 	switch {
@@ -263,11 +263,11 @@ func (at spot) settle(e extra) (extra, bool) {
 	case next&at.known == 0:
 		return 0, false
 	}
-	return newExtra(e.pc(), e.node(), open, sideAll), true
+	return newExtra(e.pc(), e.trieNode(), open, sideAll), true
 }
 
-// move moves one thread over b and enters what it reaches.
-func (st *stepper) move(to *stand, e extra, b byte, before side) bool {
+// moveThread moves one thread over b and enters what it reaches.
+func (st *stepper) moveThread(to *stand, e extra, b byte, before side) bool {
 	st.work++
 	in := &st.prog.insts[e.pc()]
 	if in.op == opMatch {
@@ -277,7 +277,7 @@ func (st *stepper) move(to *stand, e extra, b byte, before side) bool {
 		st.extra(to, e)
 		return false
 	}
-	switch how, node := st.prog.read(in, e.node(), b); how {
+	switch how, node := st.prog.read(in, e.trieNode(), b); how {
 	case reachPart:
 		to.extra = append(to.extra, newExtra(e.pc(), node, e.held(), sideAll))
 	case reachOut:
@@ -285,14 +285,14 @@ func (st *stepper) move(to *stand, e extra, b byte, before side) bool {
 			to.plain[next>>6] |= 1 << (next & 63) // what is most often the case
 			return false
 		}
-		return st.enter(to, newExtra(in.out, 0, e.held(), sideAll), before)
+		return st.followThread(to, newExtra(in.out, 0, e.held(), sideAll), before)
 	}
 	return false
 }
 
-// enter follows the instructions that read nothing, from e on, and adds those
+// followThread follows the instructions that read nothing, from e on, and adds those
 // that read to the set.
-func (st *stepper) enter(to *stand, e extra, before side) bool {
+func (st *stepper) followThread(to *stand, e extra, before side) bool {
 	st.todo = append(st.todo[:0], e)
 	for len(st.todo) > 0 {
 		e := st.todo[len(st.todo)-1]

@@ -21,7 +21,7 @@
 //
 // # Finding places
 //
-// A [Finder] finds places in memory at which one of a few short sequences of
+// A [Scanner] finds places in memory at which one of a few short sequences of
 // byte sets stands, as fast as the machine can read. It is the first, coarse
 // sieve of a text search: what it finds still has to be looked at, what it
 // passes over can not match.

@@ -22,11 +22,11 @@ type SyntaxError struct {
 	Reason   string // in ripgrep's words where ripgrep refuses it too
 	Hint     string // what to write instead; empty if there is no advice
 
-	first span // where the thing was said first, for duplicates
+	first patternRange // where the thing was said first, for duplicates
 }
 
-// A span is a part of the pattern, in byte offsets.
-type span struct{ pos, end int }
+// A patternRange is a part of the pattern, in byte offsets.
+type patternRange struct{ pos, end int }
 
 // showAtMost is how many characters of a line of a pattern an error repeats.
 const showAtMost = 400
@@ -41,11 +41,11 @@ func (e *SyntaxError) Error() string {
 		rule = strings.Repeat("~", 79) + "\n"
 	}
 	b.WriteString(rule)
-	marks := []span{{e.Pos, e.End}}
+	marks := []patternRange{{e.Pos, e.End}}
 	if e.first.end > 0 {
-		marks = []span{e.first, {e.Pos, e.End}}
+		marks = []patternRange{e.first, {e.Pos, e.End}}
 	}
-	across := e.lines(&b, marks)
+	across := e.writeMarked(&b, marks)
 	b.WriteString(rule)
 	b.WriteString(across)
 	b.WriteString("error: " + e.Reason)
@@ -55,9 +55,9 @@ func (e *SyntaxError) Error() string {
 	return b.String()
 }
 
-// lines writes the lines of the pattern, each with its carets, and returns
+// writeMarked writes the lines of the pattern, each with its carets, and returns
 // notes about the marks that go over more than one line.
-func (e *SyntaxError) lines(b *strings.Builder, marks []span) string {
+func (e *SyntaxError) writeMarked(b *strings.Builder, marks []patternRange) string {
 	lines := strings.Split(e.Pattern, "\n")
 	digits := len(fmt.Sprint(len(lines)))
 	shown := lines
@@ -81,16 +81,16 @@ func (e *SyntaxError) lines(b *strings.Builder, marks []span) string {
 	}
 	var notes strings.Builder
 	for _, m := range marks {
-		if l1, c1 := e.place(m.pos); strings.Contains(e.Pattern[m.pos:m.end], "\n") {
-			l2, c2 := e.place(m.end)
+		if l1, c1 := e.lineColumn(m.pos); strings.Contains(e.Pattern[m.pos:m.end], "\n") {
+			l2, c2 := e.lineColumn(m.end)
 			fmt.Fprintf(&notes, "on line %d (column %d) through line %d (column %d)\n", l1, c1, l2, c2-1)
 		}
 	}
 	return notes.String()
 }
 
-// place returns the line and the column of an offset, both from 1.
-func (e *SyntaxError) place(at int) (line, column int) {
+// lineColumn returns the line and the column of an offset, both from 1.
+func (e *SyntaxError) lineColumn(at int) (line, column int) {
 	before := e.Pattern[:at]
 	start := strings.LastIndexByte(before, '\n') + 1
 	return 1 + strings.Count(before, "\n"), 1 + utf8.RuneCountInString(before[start:])
@@ -98,11 +98,11 @@ func (e *SyntaxError) place(at int) (line, column int) {
 
 // caretLine returns a line as it is shown, a long one cut around its first
 // mark, and the carets below it. The line stands at offset at.
-func caretLine(line string, marks []span, at int) (text, carets string) {
-	var on []span
+func caretLine(line string, marks []patternRange, at int) (text, carets string) {
+	var on []patternRange
 	for _, m := range marks {
 		if m.pos >= at && m.end <= at+len(line) {
-			on = append(on, span{m.pos - at, m.end - at})
+			on = append(on, patternRange{m.pos - at, m.end - at})
 		}
 	}
 	runes := func(s string) int { return utf8.RuneCountInString(s) }

@@ -176,7 +176,7 @@ func (m *Matcher) sift(text []byte, from int) (start, end int, ok bool) {
 		}
 		start := from + bytes.LastIndexByte(text[from:at], '\n') + 1
 		end := lineEnd(text, at)
-		if m.re.need.at == placeExact || m.matches(text[start:end], at-start) {
+		if m.re.need.at == placeExact || m.matchesLine(text[start:end], at-start) {
 			return start, end, true
 		}
 		if m.looksStopped() {
@@ -197,12 +197,12 @@ func (m *Matcher) sift(text []byte, from int) (start, end int, ok bool) {
 	return 0, 0, false
 }
 
-// matches tells whether one line matches, in which the sieve's first hit is at.
-func (m *Matcher) matches(line []byte, at int) bool {
+// matchesLine tells whether one line matches, in which the sieve's first hit is at.
+func (m *Matcher) matchesLine(line []byte, at int) bool {
 	d := m.automaton()
 	d.live[0] = d.start
 	if at > 0 && m.re.need.at == placePrefix {
-		if id, ok := d.within(line[at-1]); ok {
+		if id, ok := d.startAfter(line[at-1]); ok {
 			d.live[0] = id
 			line = line[at:]
 		}
@@ -297,6 +297,6 @@ func (m *Matcher) readBlock(text []byte, from, to int) {
 		d.lockstep(&m.streams, text)
 	}
 	for k := range count {
-		d.finish(k, &m.streams[k], text)
+		d.finishStream(k, &m.streams[k], text)
 	}
 }

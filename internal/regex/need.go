@@ -43,9 +43,9 @@ func needs(n *node) need {
 	return w
 }
 
-// A part is what is known about the texts that a piece of a pattern matches.
+// A literals is what is known about the texts that a piece of a pattern matches.
 // Slices of sequences are shared between parts and never written to.
-type part struct {
+type literals struct {
 	known bool       // exact says something
 	exact []Sequence // every text is one of these
 	sure  bool       // and every one of these is a match, wherever it stands
@@ -59,13 +59,13 @@ type part struct {
 }
 
 // analyse works out what is known about n.
-func analyse(n *node) part {
+func analyse(n *node) literals {
 	switch n.kind {
 	case kindClass:
 		return classPart(n.runes)
 	case kindBytes:
 		set := Set(*n.bytes)
-		return part{known: true, sure: true, exact: []Sequence{{set}}, all: set, wide: set.Share() > wide, least: 1, found: noFinds()}
+		return literals{known: true, sure: true, exact: []Sequence{{set}}, all: set, wide: set.Share() > wide, least: 1, found: noFinds()}
 	case kindConcat:
 		return concatPart(n.subs)
 	case kindEither:
@@ -77,12 +77,12 @@ func analyse(n *node) part {
 }
 
 // emptyPart is the empty text. It is not sure to match where n is a look.
-func emptyPart(sure bool) part {
-	return part{known: true, sure: sure, exact: []Sequence{{}}, found: noFinds()}
+func emptyPart(sure bool) literals {
+	return literals{known: true, sure: sure, exact: []Sequence{{}}, found: noFinds()}
 }
 
-// begin returns what the texts begin with.
-func (p *part) begin() []Sequence {
+// prefixes returns what the texts begin with.
+func (p *literals) prefixes() []Sequence {
 	if p.known {
 		return p.exact
 	}
@@ -90,7 +90,7 @@ func (p *part) begin() []Sequence {
 }
 
 // end returns what the texts end with.
-func (p *part) end() []Sequence {
+func (p *literals) end() []Sequence {
 	if p.known {
 		return p.exact
 	}
@@ -98,7 +98,7 @@ func (p *part) end() []Sequence {
 }
 
 // open makes p one of which only the edges are known.
-func (p *part) open() {
+func (p *literals) open() {
 	if p.known {
 		p.prefix, p.suffix = edge(p.exact, false), edge(p.exact, true)
 		p.known, p.exact = false, nil
@@ -107,7 +107,7 @@ func (p *part) open() {
 }
 
 // seal returns all finds of p, for when nothing will be added to it.
-func (p *part) seal() finds {
+func (p *literals) seal() finds {
 	f := p.found.clone()
 	if p.known {
 		at := placePrefix
@@ -123,17 +123,17 @@ func (p *part) seal() finds {
 }
 
 // then makes p what is known about a text of p with one of q behind it.
-func (p *part) then(q *part) {
+func (p *literals) then(q *literals) {
 	p.found.include(&q.found)
 	p.cover(q)
 	p.least = min(p.least+q.least, mostLength)
-	joined, ok := cross(p.end(), q.begin())
+	joined, ok := cross(p.end(), q.prefixes())
 	switch {
 	case p.known && q.known && ok:
 		p.exact, p.sure = joined, p.sure && q.sure
 	case p.known:
 		if !ok {
-			p.found.add(q.begin(), placeInner)
+			p.found.add(q.prefixes(), placeInner)
 			joined = p.exact
 		}
 		p.prefix, p.suffix = edge(joined, false), edge(q.end(), true)
@@ -161,7 +161,7 @@ func (p *part) then(q *part) {
 }
 
 // cover adds the bytes of q to those of p.
-func (p *part) cover(q *part) {
+func (p *literals) cover(q *literals) {
 	if all := union(p.all, q.all); all != p.all {
 		p.all = all
 		p.wide = p.wide || q.wide || all.Share() > wide
@@ -170,7 +170,7 @@ func (p *part) cover(q *part) {
 
 // run lengthens an edge that is one sequence, or not known, by the set of all
 // bytes of the text, up to the least length that it has.
-func (p *part) run(list []Sequence, end bool) []Sequence {
+func (p *literals) run(list []Sequence, end bool) []Sequence {
 	if len(list) > 1 || p.wide {
 		return list
 	}
@@ -192,8 +192,8 @@ func (p *part) run(list []Sequence, end bool) []Sequence {
 // concatPart puts the subs behind each other. Where some have several
 // alternatives it does so a second time with those blurred into one: what lies
 // between them may be worth more than all their combinations.
-func concatPart(subs []*node) part {
-	parts := make([]part, 0, len(subs))
+func concatPart(subs []*node) literals {
+	parts := make([]literals, 0, len(subs))
 	several := false
 	for _, n := range subs {
 		q := analyse(n)
@@ -201,7 +201,7 @@ func concatPart(subs []*node) part {
 		if last := len(parts) - 1; last >= 0 && parts[last].appends(&q) {
 			continue
 		}
-		if q.single() {
+		if q.isOne() {
 			q.exact = []Sequence{slices.Clone(q.exact[0])}
 		}
 		parts = append(parts, q)
@@ -222,13 +222,13 @@ func concatPart(subs []*node) part {
 	return p
 }
 
-// single reports whether p is one sequence.
-func (p *part) single() bool { return p.known && len(p.exact) == 1 }
+// isOne reports whether p is one sequence.
+func (p *literals) isOne() bool { return p.known && len(p.exact) == 1 }
 
 // appends puts q behind p if both are one sequence, and that of p nobody
 // else's. It spares then the copying.
-func (p *part) appends(q *part) bool {
-	if !p.single() || !q.single() || len(p.exact[0])+len(q.exact[0]) > mostLength {
+func (p *literals) appends(q *literals) bool {
+	if !p.isOne() || !q.isOne() || len(p.exact[0])+len(q.exact[0]) > mostLength {
 		return false
 	}
 	p.found.include(&q.found)
@@ -240,7 +240,7 @@ func (p *part) appends(q *part) bool {
 }
 
 // blur makes one alternative of several.
-func (p *part) blur() part {
+func (p *literals) blur() literals {
 	q := *p
 	q.found = noFinds()
 	if !p.known || len(p.exact) < 2 {
@@ -261,9 +261,9 @@ func (p *part) blur() part {
 	return q
 }
 
-func eitherPart(subs []*node) part {
-	p := part{known: true, sure: true, least: math.MaxInt, found: noFinds()}
-	parts := make([]part, len(subs))
+func eitherPart(subs []*node) literals {
+	p := literals{known: true, sure: true, least: math.MaxInt, found: noFinds()}
+	parts := make([]literals, len(subs))
 	var exact []Sequence
 	for i, n := range subs {
 		q := analyse(n)
@@ -274,7 +274,7 @@ func eitherPart(subs []*node) part {
 		exact = append(exact, q.exact...)
 	}
 	if p.known {
-		if exact = merge(exact); len(exact) <= mostUnion && size(exact) <= mostSets {
+		if exact = merge(exact); len(exact) <= mostUnion && totalSets(exact) <= mostSets {
 			p.exact = exact
 			return p
 		}
@@ -294,9 +294,9 @@ func eitherPart(subs []*node) part {
 
 // eitherEdge returns what the parts begin or end with, nil when that is not
 // known of all.
-func eitherEdge(parts []part, end bool) (list []Sequence) {
+func eitherEdge(parts []literals, end bool) (list []Sequence) {
 	for i := range parts {
-		q := parts[i].begin()
+		q := parts[i].prefixes()
 		if end {
 			q = parts[i].end()
 		}
@@ -309,7 +309,7 @@ func eitherEdge(parts []part, end bool) (list []Sequence) {
 }
 
 // eitherFinds makes one find of the best ones of all parts.
-func eitherFinds(parts []part) finds {
+func eitherFinds(parts []literals) finds {
 	var best []Sequence
 	var strings []string
 	searchable, indexable := true, true
@@ -331,7 +331,7 @@ func eitherFinds(parts []part) finds {
 	return f
 }
 
-func repeatPart(n *node) part {
+func repeatPart(n *node) literals {
 	sub := analyse(n.subs[0])
 	switch {
 	case n.max == 0:
@@ -341,7 +341,7 @@ func repeatPart(n *node) part {
 		sub.least, sub.found = 0, noFinds()
 		return sub
 	case n.min == 0:
-		return part{all: sub.all, wide: sub.wide, found: noFinds()}
+		return literals{all: sub.all, wide: sub.wide, found: noFinds()}
 	}
 	p, copies := sub, 1
 	p.found = sub.found.clone()

@@ -105,7 +105,7 @@ func (s *needSource) text(out []byte, n *node) []byte {
 		return utf8.AppendRune(out, c)
 	case kindBytes:
 		for b := s.n(256); ; b++ {
-			if n.bytes.has(byte(b)) {
+			if n.bytes.contains(byte(b)) {
 				return append(out, byte(b))
 			}
 		}
@@ -147,7 +147,7 @@ func needEnds(n *node, text []byte, from map[int]bool) map[int]bool {
 		return to
 	case kindBytes:
 		for p := range from {
-			if p < len(text) && n.bytes.has(text[p]) {
+			if p < len(text) && n.bytes.contains(text[p]) {
 				to[p+1] = true
 			}
 		}

@@ -13,7 +13,7 @@ const (
 
 // classPart is one character of a class. A class that is too much to spell out
 // is known by its first, its last and all its bytes only.
-func classPart(runes []runeRange) part {
+func classPart(runes []runeRange) literals {
 	if list := encodings(runes); list != nil {
 		return spelled(list)
 	}
@@ -36,7 +36,7 @@ func classPart(runes []runeRange) part {
 	if done != 0 {
 		last.Add(0x80, 0xbf)
 	}
-	p := part{
+	p := literals{
 		prefix: []Sequence{{first}},
 		suffix: []Sequence{{last}},
 		all:    union(first, last),
@@ -74,8 +74,8 @@ func encodings(runes []runeRange) (list []Sequence) {
 	return list
 }
 
-func spelled(list []Sequence) part {
-	p := part{known: true, sure: true, exact: list, least: utf8.UTFMax, found: noFinds()}
+func spelled(list []Sequence) literals {
+	p := literals{known: true, sure: true, exact: list, least: utf8.UTFMax, found: noFinds()}
 	for _, s := range list {
 		p.least = min(p.least, len(s))
 		for _, set := range s {

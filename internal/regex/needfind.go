@@ -54,7 +54,7 @@ func (f *finds) add(list []Sequence, at place) {
 		return
 	}
 	f.consider(list, at)
-	f.demand(texts(list))
+	f.demand(caseFoldedTexts(list))
 }
 
 // include adds the finds of g, which may sit anywhere.
@@ -135,10 +135,10 @@ func implies(g, h []string) bool {
 	return true
 }
 
-// texts returns strings of which every text that contains one of the list
+// caseFoldedTexts returns strings of which every text that contains one of the list
 // contains one, once its ASCII letters are lower-cased. It returns nil if a
 // sequence has too little that is certain.
-func texts(list []Sequence) (all []string) {
+func caseFoldedTexts(list []Sequence) (all []string) {
 	for _, s := range list {
 		spread := spread(s)
 		if spread == nil || len(all)+len(spread) > mostUnion {

@@ -16,8 +16,8 @@ func union(a, b Set) Set {
 	return a
 }
 
-// size counts the sets of all sequences.
-func size(list []Sequence) (n int) {
+// totalSets counts the sets of all sequences.
+func totalSets(list []Sequence) (n int) {
 	for _, s := range list {
 		n += len(s)
 	}
@@ -35,7 +35,7 @@ func cross(a, b []Sequence) (list []Sequence, ok bool) {
 	if n > mostProduct && len(a) > 1 && len(b) > 1 || n > mostUnion {
 		return nil, false
 	}
-	if size(a)*len(b)+size(b)*len(a) > mostSets {
+	if totalSets(a)*len(b)+totalSets(b)*len(a) > mostSets {
 		return nil, false
 	}
 	list = make([]Sequence, 0, n)

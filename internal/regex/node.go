@@ -39,7 +39,7 @@ func (s *byteSet) add(lo, hi byte) {
 	}
 }
 
-func (s *byteSet) has(b byte) bool { return s[b>>6]&(1<<(b&63)) != 0 }
+func (s *byteSet) contains(b byte) bool { return s[b>>6]&(1<<(b&63)) != 0 }
 
 // A look is a condition on the place between two characters.
 type look uint8

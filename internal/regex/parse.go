@@ -44,11 +44,11 @@ type parser struct {
 
 	pieces []piece // of all open concatenations
 	groups []group // open groups; the first is the whole pattern
-	names  map[string]span
+	names  map[string]patternRange
 
 	late    *SyntaxError       // the first error of meaning
-	newline span               // the first \n that is asked for
-	big     span               // the first repetition beyond all bounds
+	newline patternRange       // the first \n that is asked for
+	big     patternRange       // the first repetition beyond all bounds
 	kept    int                // ranges in the nodes so far
 	perls   [6]set             // \d \s \w \D \S \W, once asked for
 	sets    map[string]set     // properties by what they were asked as
@@ -117,26 +117,26 @@ func (p *parser) run(literal bool) (*node, *SyntaxError) {
 	p.groups = append(p.groups, group{})
 	for {
 		if !literal {
-			p.space()
+			p.skipSpace()
 		}
 		if p.ch == eof {
 			break
 		}
 		var err *SyntaxError
 		if literal {
-			p.literal(p.verbatim())
+			p.addLiteral(p.verbatim())
 		} else {
-			err = p.step()
+			err = p.parseItem()
 		}
 		if err != nil {
 			return nil, err
 		}
 		if p.kept > sizeLimit {
-			return nil, p.tooBig(span{0, len(p.src)})
+			return nil, p.tooBig(patternRange{0, len(p.src)})
 		}
 	}
 	if g := p.groups[len(p.groups)-1]; len(p.groups) > 1 {
-		return nil, p.fail(g.at, g.at+1, "unclosed group")
+		return nil, p.syntaxError(g.at, g.at+1, "unclosed group")
 	}
 	whole := p.endGroup()
 	if whole.height+1 > maxNest {
@@ -145,11 +145,11 @@ func (p *parser) run(literal bool) (*node, *SyntaxError) {
 	if p.late != nil {
 		return nil, p.late
 	}
-	return p.finish(whole.n)
+	return p.checkTree(whole.n)
 }
 
-// step reads one item.
-func (p *parser) step() *SyntaxError {
+// parseItem reads one item.
+func (p *parser) parseItem() *SyntaxError {
 	switch p.ch {
 	case '(':
 		return p.openGroup()
@@ -173,7 +173,7 @@ func (p *parser) step() *SyntaxError {
 	case '^', '$':
 		p.anchor()
 	default:
-		p.literal(p.verbatim())
+		p.addLiteral(p.verbatim())
 	}
 	return nil
 }
@@ -206,7 +206,7 @@ func (p *parser) bump() bool {
 // bumpSpace goes on by one character and over what (?x) ignores.
 func (p *parser) bumpSpace() bool {
 	p.bump()
-	p.space()
+	p.skipSpace()
 	return p.ch != eof
 }
 
@@ -219,8 +219,8 @@ func (p *parser) take(text string) bool {
 	return true
 }
 
-// space goes over white space and comments under (?x).
-func (p *parser) space() {
+// skipSpace goes over white space and comments under (?x).
+func (p *parser) skipSpace() {
 	if p.flags&flagVerbose == 0 {
 		return
 	}
@@ -238,8 +238,8 @@ func (p *parser) space() {
 	}
 }
 
-// after returns the character after this one, under (?x) past white space.
-func (p *parser) after(verbose bool) rune {
+// peekNext returns the character after this one, under (?x) past white space.
+func (p *parser) peekNext(verbose bool) rune {
 	rest := p.src[p.pos+p.width:]
 	comment := false
 	for _, c := range rest {
@@ -256,25 +256,25 @@ func (p *parser) after(verbose bool) rune {
 	return eof
 }
 
-// fail returns an error of syntax.
-func (p *parser) fail(pos, end int, reason string) *SyntaxError {
+// syntaxError returns an error of syntax.
+func (p *parser) syntaxError(pos, end int, reason string) *SyntaxError {
 	return &SyntaxError{Pattern: p.src, Pos: pos, End: end, Reason: reason}
 }
 
 // doubt keeps an error of meaning for the end, if it is the first.
 func (p *parser) doubt(pos, end int, reason string) {
 	if p.late == nil {
-		p.late = p.fail(pos, end, reason)
+		p.late = p.syntaxError(pos, end, reason)
 	}
 }
 
 // tooDeep returns the error of a pattern nested too deep.
 func (p *parser) tooDeep(at int) *SyntaxError {
-	return p.fail(at, p.pos, fmt.Sprintf("exceed the maximum number of nested parentheses/brackets (%d)", maxNest))
+	return p.syntaxError(at, p.pos, fmt.Sprintf("exceed the maximum number of nested parentheses/brackets (%d)", maxNest))
 }
 
-// node returns a new node of a kind.
-func (p *parser) node(k kind) *node {
+// newNode returns a new node of a kind.
+func (p *parser) newNode(k kind) *node {
 	if len(p.nodes) == 0 {
 		p.nodes = make([]node, 16)
 	}
@@ -290,12 +290,12 @@ func (p *parser) push(n *node, height int) {
 	p.pieces = append(p.pieces, piece{n: n, height: height})
 }
 
-// has reports whether a flag is set.
-func (p *parser) has(f flags) bool { return p.flags&f != 0 }
+// hasFlag reports whether a flag is set.
+func (p *parser) hasFlag(f flags) bool { return p.flags&f != 0 }
 
-// top is the last character there is: a byte in byte mode.
-func (p *parser) top() rune {
-	if p.has(flagUnicode) {
+// maxCharacter is the last character there is: a byte in byte mode.
+func (p *parser) maxCharacter() rune {
+	if p.hasFlag(flagUnicode) {
 		return maxRune
 	}
 	return maxByte

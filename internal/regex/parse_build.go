@@ -11,12 +11,12 @@ const sizeLimit = 2_000_000
 // classNode makes a node of a class. Byte classes that hold no more than
 // ASCII are classes of characters too.
 func (p *parser) classNode(s set) *node {
-	if p.has(flagUnicode) || len(s) == 0 || s[len(s)-1].hi < utf8.RuneSelf {
-		n := p.node(kindClass)
+	if p.hasFlag(flagUnicode) || len(s) == 0 || s[len(s)-1].hi < utf8.RuneSelf {
+		n := p.newNode(kindClass)
 		n.runes = s
 		return n
 	}
-	n := p.node(kindBytes)
+	n := p.newNode(kindBytes)
 	n.bytes = &byteSet{}
 	for _, r := range s {
 		n.bytes.add(byte(r.lo), byte(r.hi))
@@ -71,7 +71,7 @@ func either(items []*node) *node {
 		for _, n := range flat {
 			all = append(all, n.runes...)
 		}
-		return &node{kind: kindClass, runes: tidy(all)}
+		return &node{kind: kindClass, runes: normalizeRanges(all)}
 	case bytes:
 		all := *flat[0].bytes
 		for _, n := range flat[1:] {
@@ -114,13 +114,13 @@ func noRoom(n *node) bool {
 	return false
 }
 
-// finish checks the whole tree and takes \n out of it.
-func (p *parser) finish(n *node) (*node, *SyntaxError) {
+// checkTree checks the whole tree and takes \n out of it.
+func (p *parser) checkTree(n *node) (*node, *SyntaxError) {
 	if !p.cutNewline(n) {
-		return nil, p.fail(p.newline.pos, p.newline.end, `the literal "\n" is not allowed in a regex`)
+		return nil, p.syntaxError(p.newline.pos, p.newline.end, `the literal "\n" is not allowed in a regex`)
 	}
 	if treeSize(n) >= sizeLimit {
-		where := span{0, len(p.src)}
+		where := patternRange{0, len(p.src)}
 		if p.big.end > 0 {
 			where = p.big
 		}
@@ -129,8 +129,8 @@ func (p *parser) finish(n *node) (*node, *SyntaxError) {
 	return n, nil
 }
 
-func (p *parser) tooBig(where span) *SyntaxError {
-	return p.fail(where.pos, where.end, "compiled regex exceeds size limit of 104857600")
+func (p *parser) tooBig(where patternRange) *SyntaxError {
+	return p.syntaxError(where.pos, where.end, "compiled regex exceeds size limit of 104857600")
 }
 
 // cutNewline takes \n out of all classes. It returns false if nothing is

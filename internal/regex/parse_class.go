@@ -2,14 +2,14 @@ package regex
 
 // A bracket is an open character class.
 type bracket struct {
-	span           // from [ to the first item
-	negated bool   //
-	items   set    // of the union so far, not tidy
-	count   int    // how many items that is
-	height  int    // of the deepest of them
-	op      string // what is to be done with left and the union: && -- ~~
-	left    set    //
-	leftTop int    // the height of left
+	patternRange        // from [ to the first item
+	negated      bool   //
+	items        set    // of the union so far, not tidy
+	count        int    // how many items that is
+	height       int    // of the deepest of them
+	op           string // what is to be done with left and the union: && -- ~~
+	left         set    //
+	leftTop      int    // the height of left
 }
 
 // add puts an item into the union of a class.
@@ -29,13 +29,13 @@ func (p *parser) bracket() *SyntaxError {
 	open := []*bracket{b}
 	for len(open) > 0 {
 		if p.kept > sizeLimit {
-			return p.tooBig(span{0, len(p.src)})
+			return p.tooBig(patternRange{0, len(p.src)})
 		}
 		b = open[len(open)-1]
-		p.space()
+		p.skipSpace()
 		switch {
 		case p.ch == eof:
-			return p.fail(b.pos, b.end, "unclosed character class")
+			return p.syntaxError(b.pos, b.end, "unclosed character class")
 		case p.ch == '[':
 			if p.namedClass(b) {
 				continue
@@ -70,9 +70,9 @@ func (p *parser) bracket() *SyntaxError {
 // openBracket reads from [ to the first item. A leading - and a leading ]
 // stand for themselves.
 func (p *parser) openBracket() (*bracket, *SyntaxError) {
-	b := &bracket{span: span{pos: p.pos}}
+	b := &bracket{patternRange: patternRange{pos: p.pos}}
 	unclosed := func() (*bracket, *SyntaxError) {
-		return nil, p.fail(b.pos, p.pos, "unclosed character class")
+		return nil, p.syntaxError(b.pos, p.pos, "unclosed character class")
 	}
 	if !p.bumpSpace() {
 		return unclosed()
@@ -86,7 +86,7 @@ func (p *parser) openBracket() (*bracket, *SyntaxError) {
 	for p.ch == '-' {
 		p.add(b, set{{'-', '-'}}, 0)
 		if !p.bumpSpace() {
-			return nil, p.fail(b.pos, b.pos, "unclosed character class")
+			return nil, p.syntaxError(b.pos, b.pos, "unclosed character class")
 		}
 	}
 	if b.count == 0 && p.ch == ']' {
@@ -122,11 +122,11 @@ func (p *parser) namedClass(b *bracket) bool {
 // foldNegate returns a set with all cases of its letters, if asked, and
 // then, if asked, what is not in that.
 func (p *parser) foldNegate(s set, negated bool) set {
-	if p.has(flagFold) {
+	if p.hasFlag(flagFold) {
 		s = p.fold(s)
 	}
 	if negated {
-		s = s.negate(p.top())
+		s = s.negate(p.maxCharacter())
 	}
 	return s
 }
@@ -142,7 +142,7 @@ func (p *parser) closeBracket(b *bracket, around []*bracket) {
 		return
 	}
 	if len(s) == 1 && s[0] == (runeRange{'\n', '\n'}) && p.newline.end == 0 {
-		p.newline = span{b.pos, p.pos}
+		p.newline = patternRange{b.pos, p.pos}
 	}
 	p.push(p.classNode(s), height)
 }
@@ -156,7 +156,7 @@ func (p *parser) operate(b *bracket, op string) {
 
 // operand returns the class so far.
 func (p *parser) operand(b *bracket) (set, int) {
-	s, height := tidy(b.items), b.height
+	s, height := normalizeRanges(b.items), b.height
 	if b.count > 1 {
 		height++
 	}
@@ -164,7 +164,7 @@ func (p *parser) operand(b *bracket) (set, int) {
 		return s, height
 	}
 	left := b.left
-	if p.has(flagFold) {
+	if p.hasFlag(flagFold) {
 		s, left = p.fold(s), p.fold(left)
 	}
 	switch b.op {
@@ -184,19 +184,19 @@ func (p *parser) classItem(b *bracket) *SyntaxError {
 	if err != nil {
 		return err
 	}
-	p.space()
+	p.skipSpace()
 	if p.ch == eof {
-		return p.fail(b.pos, b.end, "unclosed character class")
+		return p.syntaxError(b.pos, b.end, "unclosed character class")
 	}
 	next := rune(eof)
 	if p.ch == '-' {
-		next = p.after(p.has(flagVerbose))
+		next = p.peekNext(p.hasFlag(flagVerbose))
 	}
 	if p.ch != '-' || next == ']' || next == '-' {
 		return p.classSingle(b, first)
 	}
 	if !p.bumpSpace() {
-		return p.fail(b.pos, b.end, "unclosed character class")
+		return p.syntaxError(b.pos, b.end, "unclosed character class")
 	}
 	last, err := p.classAtom()
 	if err != nil {
@@ -204,11 +204,11 @@ func (p *parser) classItem(b *bracket) *SyntaxError {
 	}
 	for _, a := range []atom{first, last} {
 		if a.kind != atomRune && a.kind != atomByte {
-			return p.fail(a.pos, a.end, "invalid range boundary, must be a literal")
+			return p.syntaxError(a.pos, a.end, "invalid range boundary, must be a literal")
 		}
 	}
 	if first.r > last.r {
-		return p.fail(first.pos, last.end, "invalid character class range, the start must be <= the end")
+		return p.syntaxError(first.pos, last.end, "invalid character class range, the start must be <= the end")
 	}
 	if p.inClass(first) && p.inClass(last) {
 		p.add(b, addRange(nil, first.r, last.r), 0)
@@ -220,7 +220,7 @@ func (p *parser) classItem(b *bracket) *SyntaxError {
 func (p *parser) classSingle(b *bracket, a atom) *SyntaxError {
 	switch a.kind {
 	case atomLook:
-		return p.fail(a.pos, a.end, "invalid escape sequence found in character class")
+		return p.syntaxError(a.pos, a.end, "invalid escape sequence found in character class")
 	case atomSet:
 		p.add(b, a.set, 0)
 	default:
@@ -242,7 +242,7 @@ func (p *parser) classAtom() (atom, *SyntaxError) {
 // inClass reports whether a character may stand in a class: in byte mode
 // only ASCII and \xNN may.
 func (p *parser) inClass(a atom) bool {
-	if p.has(flagUnicode) || a.r < 0x80 || a.kind == atomByte {
+	if p.hasFlag(flagUnicode) || a.r < 0x80 || a.kind == atomByte {
 		return true
 	}
 	p.doubt(a.pos, a.end, "Unicode not allowed here")

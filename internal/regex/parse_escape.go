@@ -18,7 +18,7 @@ const (
 
 // An atom is a character or an escape, outside or inside of brackets.
 type atom struct {
-	span
+	patternRange
 	kind atomKind
 	r    rune
 	set  set
@@ -27,7 +27,7 @@ type atom struct {
 
 // verbatim reads a character that stands for itself.
 func (p *parser) verbatim() atom {
-	a := atom{span: span{p.pos, p.pos + p.width}, r: p.ch}
+	a := atom{patternRange: patternRange{p.pos, p.pos + p.width}, r: p.ch}
 	p.bump()
 	return a
 }
@@ -44,7 +44,7 @@ func (p *parser) backslash() *SyntaxError {
 	case atomLook:
 		p.pushLook(a.look)
 	default:
-		p.literal(a)
+		p.addLiteral(a)
 	}
 	return nil
 }
@@ -53,13 +53,13 @@ func (p *parser) backslash() *SyntaxError {
 func (p *parser) escape() (atom, *SyntaxError) {
 	at := p.pos
 	if !p.bump() {
-		return atom{}, p.fail(at, p.pos, "incomplete escape sequence, reached end of pattern prematurely")
+		return atom{}, p.syntaxError(at, p.pos, "incomplete escape sequence, reached end of pattern prematurely")
 	}
-	a := atom{span: span{at, p.pos + p.width}}
+	a := atom{patternRange: patternRange{at, p.pos + p.width}}
 	c := p.ch
 	switch c {
 	case '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
-		return a, p.fail(at, a.end, "backreferences are not supported")
+		return a, p.syntaxError(at, a.end, "backreferences are not supported")
 	case 'x', 'u', 'U':
 		return p.hex(at)
 	case 'p', 'P':
@@ -77,13 +77,13 @@ func (p *parser) escape() (atom, *SyntaxError) {
 				return a, err
 			}
 		}
-		if !p.has(flagUnicode) {
+		if !p.hasFlag(flagUnicode) {
 			a.look = asciiLook(a.look)
 		}
 		return a, nil
 	}
 	if a.r = escaped(c); a.r == eof {
-		return a, p.fail(at, a.end, "unrecognized escape sequence")
+		return a, p.syntaxError(at, a.end, "unrecognized escape sequence")
 	}
 	return a, nil
 }
@@ -141,7 +141,7 @@ func asciiLook(l look) look {
 func (p *parser) wordPlace(a *atom) *SyntaxError {
 	brace := p.pos
 	if !p.bumpSpace() {
-		return p.fail(a.pos, p.pos, `found either the beginning of a special word boundary or a bounded repetition on a \b with an opening brace, but no closing brace`)
+		return p.syntaxError(a.pos, p.pos, `found either the beginning of a special word boundary or a bounded repetition on a \b with an opening brace, but no closing brace`)
 	}
 	part := func() bool { return p.ch == '-' || p.ch|0x20 >= 'a' && p.ch|0x20 <= 'z' }
 	inner := p.pos
@@ -155,7 +155,7 @@ func (p *parser) wordPlace(a *atom) *SyntaxError {
 		p.bumpSpace()
 	}
 	if p.ch != '}' {
-		return p.fail(brace, p.pos, "special word boundary assertion is either unclosed or contains an invalid character")
+		return p.syntaxError(brace, p.pos, "special word boundary assertion is either unclosed or contains an invalid character")
 	}
 	switch name.String() {
 	case "start":
@@ -167,7 +167,7 @@ func (p *parser) wordPlace(a *atom) *SyntaxError {
 	case "end-half":
 		a.look = lookWordEndHalf
 	default:
-		return p.fail(inner, p.pos, "unrecognized special word boundary assertion, valid choices are: start, end, start-half or end-half")
+		return p.syntaxError(inner, p.pos, "unrecognized special word boundary assertion, valid choices are: start, end, start-half or end-half")
 	}
 	p.bump()
 	a.end = p.pos
@@ -176,7 +176,7 @@ func (p *parser) wordPlace(a *atom) *SyntaxError {
 
 // hex reads the digits of \x, \u or \U.
 func (p *parser) hex(at int) (atom, *SyntaxError) {
-	a := atom{span: span{pos: at}}
+	a := atom{patternRange: patternRange{pos: at}}
 	want := map[rune]int{'x': 2, 'u': 4, 'U': 8}[p.ch]
 	if p.bumpSpace(); p.ch == '{' {
 		return p.hexBrace(a)
@@ -191,16 +191,16 @@ func (p *parser) hex(at int) (atom, *SyntaxError) {
 			p.bumpSpace()
 		}
 		if p.ch == eof {
-			return a, p.fail(p.pos, p.pos, "incomplete escape sequence, reached end of pattern prematurely")
+			return a, p.syntaxError(p.pos, p.pos, "incomplete escape sequence, reached end of pattern prematurely")
 		}
 		if !isHex(p.ch) {
-			return a, p.fail(p.pos, p.pos+p.width, "invalid hexadecimal digit")
+			return a, p.syntaxError(p.pos, p.pos+p.width, "invalid hexadecimal digit")
 		}
 		digits[i] = byte(p.ch)
 	}
 	p.bumpSpace()
 	a.end = p.pos
-	return a, p.scalar(&a, string(digits[:want]), span{start, p.pos})
+	return a, p.scalar(&a, string(digits[:want]), patternRange{start, p.pos})
 }
 
 // hexBrace reads the digits in braces.
@@ -209,27 +209,27 @@ func (p *parser) hexBrace(a atom) (atom, *SyntaxError) {
 	var digits strings.Builder
 	for p.bumpSpace() && p.ch != '}' {
 		if !isHex(p.ch) {
-			return a, p.fail(p.pos, p.pos+p.width, "invalid hexadecimal digit")
+			return a, p.syntaxError(p.pos, p.pos+p.width, "invalid hexadecimal digit")
 		}
 		digits.WriteRune(p.ch)
 	}
 	if p.ch == eof {
-		return a, p.fail(brace, p.pos, "incomplete escape sequence, reached end of pattern prematurely")
+		return a, p.syntaxError(brace, p.pos, "incomplete escape sequence, reached end of pattern prematurely")
 	}
 	end := p.pos
 	p.bumpSpace()
 	a.end = p.pos
 	if digits.Len() == 0 {
-		return a, p.fail(brace, p.pos, "hexadecimal literal empty")
+		return a, p.syntaxError(brace, p.pos, "hexadecimal literal empty")
 	}
-	return a, p.scalar(&a, digits.String(), span{brace + 1, end})
+	return a, p.scalar(&a, digits.String(), patternRange{brace + 1, end})
 }
 
 // scalar sets the character of a number.
-func (p *parser) scalar(a *atom, digits string, where span) *SyntaxError {
+func (p *parser) scalar(a *atom, digits string, where patternRange) *SyntaxError {
 	n, err := strconv.ParseUint(digits, 16, 32)
 	if err != nil || n > maxRune || n >= lowSurr && n <= topSurr {
-		return p.fail(where.pos, where.end, "hexadecimal literal is not a Unicode scalar value")
+		return p.syntaxError(where.pos, where.end, "hexadecimal literal is not a Unicode scalar value")
 	}
 	a.r = rune(n)
 	return nil
@@ -239,16 +239,16 @@ func isHex(c rune) bool {
 	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f'
 }
 
-// literal adds a character, in both cases if asked.
-func (p *parser) literal(a atom) {
+// addLiteral adds a character, in both cases if asked.
+func (p *parser) addLiteral(a atom) {
 	if a.r == '\n' && p.newline.end == 0 {
-		p.newline = a.span
+		p.newline = a.patternRange
 		if p.src[a.pos] == '\n' {
 			p.newline.end = a.pos // a caret at the end of the line
 		}
 	}
-	if p.has(flagUnicode) || a.kind != atomByte || a.r < utf8.RuneSelf {
-		n := p.node(kindClass)
+	if p.hasFlag(flagUnicode) || a.kind != atomByte || a.r < utf8.RuneSelf {
+		n := p.newNode(kindClass)
 		n.runes = p.cases(a.r)
 		p.push(n, 0)
 		return
@@ -262,10 +262,10 @@ func (p *parser) literal(a atom) {
 // matters only to \r.
 func (p *parser) dot() *node {
 	s := set{{0, '\n' - 1}, {'\n' + 1, lowSurr - 1}, {topSurr + 1, maxRune}}
-	if !p.has(flagUnicode) {
+	if !p.hasFlag(flagUnicode) {
 		s = set{{0, '\n' - 1}, {'\n' + 1, maxByte}}
 	}
-	if p.has(flagCRLF) && !p.has(flagDotAll) {
+	if p.hasFlag(flagCRLF) && !p.hasFlag(flagDotAll) {
 		s = s.minus(set{{'\r', '\r'}})
 	}
 	return p.classNode(s)
@@ -280,9 +280,9 @@ func (p *parser) anchor() {
 	at := p.pos
 	p.bump()
 	switch {
-	case !p.has(flagLines):
+	case !p.hasFlag(flagLines):
 		l += lookTextStart - lookLineStart
-	case p.has(flagCRLF):
+	case p.hasFlag(flagCRLF):
 		p.doubt(at, p.pos, "the flag R does not go with ^ and $ here")
 	}
 	p.pushLook(l)
@@ -290,7 +290,7 @@ func (p *parser) anchor() {
 
 // pushLook adds a place.
 func (p *parser) pushLook(l look) {
-	n := p.node(kindLook)
+	n := p.newNode(kindLook)
 	n.look = l
 	p.push(n, 0)
 }

@@ -6,9 +6,9 @@ import "unicode"
 func (p *parser) openGroup() *SyntaxError {
 	at := p.pos
 	p.bump()
-	p.space()
+	p.skipSpace()
 	if p.take("?=") || p.take("?!") || p.take("?<=") || p.take("?<!") {
-		return p.fail(at, p.pos, "look-around, including look-ahead and look-behind, is not supported")
+		return p.syntaxError(at, p.pos, "look-around, including look-ahead and look-behind, is not supported")
 	}
 	inner, old := p.pos, p.flags
 	if p.take("?P<") || p.take("?<") {
@@ -17,7 +17,7 @@ func (p *parser) openGroup() *SyntaxError {
 		}
 	} else if p.take("?") {
 		if p.ch == eof {
-			return p.fail(at, at+1, "unclosed group")
+			return p.syntaxError(at, at+1, "unclosed group")
 		}
 		set, clear, err := p.readFlags()
 		if err != nil {
@@ -26,7 +26,7 @@ func (p *parser) openGroup() *SyntaxError {
 		end := p.ch
 		p.bump()
 		if end == ')' && set|clear == 0 {
-			return p.fail(inner, inner, "repetition operator missing expression")
+			return p.syntaxError(inner, inner, "repetition operator missing expression")
 		}
 		p.flags = p.flags&^clear | set
 		if end == ')' {
@@ -51,25 +51,25 @@ func (p *parser) groupName() *SyntaxError {
 			ok = ok || p.ch == '.' || p.ch == '[' || p.ch == ']' || unicode.IsNumber(p.ch)
 		}
 		if !ok {
-			return p.fail(p.pos, p.pos+p.width, "invalid capture group character")
+			return p.syntaxError(p.pos, p.pos+p.width, "invalid capture group character")
 		}
 		p.bump()
 	}
 	if p.ch == eof {
-		return p.fail(p.pos, p.pos, "unclosed capture group name")
+		return p.syntaxError(p.pos, p.pos, "unclosed capture group name")
 	}
-	name, here := p.src[start:p.pos], span{start, p.pos}
+	name, here := p.src[start:p.pos], patternRange{start, p.pos}
 	p.bump()
 	if name == "" {
-		return p.fail(start, start, "empty capture group name")
+		return p.syntaxError(start, start, "empty capture group name")
 	}
 	if first, ok := p.names[name]; ok {
-		err := p.fail(here.pos, here.end, "duplicate capture group name")
+		err := p.syntaxError(here.pos, here.end, "duplicate capture group name")
 		err.first = first
 		return err
 	}
 	if p.names == nil {
-		p.names = map[string]span{}
+		p.names = map[string]patternRange{}
 	}
 	p.names[name] = here
 	return nil
@@ -77,13 +77,13 @@ func (p *parser) groupName() *SyntaxError {
 
 // readFlags reads flags up to their colon or parenthesis.
 func (p *parser) readFlags() (set, clear flags, err *SyntaxError) {
-	minus := span{-1, -1}
-	var where [8]span
+	minus := patternRange{-1, -1}
+	var where [8]patternRange
 	for p.ch != ':' && p.ch != ')' {
-		here := span{p.pos, p.pos + p.width}
+		here := patternRange{p.pos, p.pos + p.width}
 		if p.ch == '-' {
 			if minus.pos >= 0 {
-				err = p.fail(here.pos, here.end, "flag negation operator repeated")
+				err = p.syntaxError(here.pos, here.end, "flag negation operator repeated")
 				err.first = minus
 				return 0, 0, err
 			}
@@ -91,10 +91,10 @@ func (p *parser) readFlags() (set, clear flags, err *SyntaxError) {
 		} else {
 			bit, f := flagOf(p.ch)
 			if f == 0 {
-				return 0, 0, p.fail(here.pos, here.end, "unrecognized flag")
+				return 0, 0, p.syntaxError(here.pos, here.end, "unrecognized flag")
 			}
 			if (set|clear)&f != 0 {
-				err = p.fail(here.pos, here.end, "duplicate flag")
+				err = p.syntaxError(here.pos, here.end, "duplicate flag")
 				err.first = where[bit]
 				return 0, 0, err
 			}
@@ -106,11 +106,11 @@ func (p *parser) readFlags() (set, clear flags, err *SyntaxError) {
 			}
 		}
 		if !p.bump() {
-			return 0, 0, p.fail(p.pos, p.pos, "expected flag but got end of regex")
+			return 0, 0, p.syntaxError(p.pos, p.pos, "expected flag but got end of regex")
 		}
 	}
 	if minus.pos >= 0 && minus.end == p.pos {
-		return 0, 0, p.fail(minus.pos, minus.end, "dangling flag negation operator")
+		return 0, 0, p.syntaxError(minus.pos, minus.end, "dangling flag negation operator")
 	}
 	return set, clear, nil
 }
@@ -139,7 +139,7 @@ func flagOf(c rune) (bit int, f flags) {
 // closeGroup reads a closing parenthesis.
 func (p *parser) closeGroup() *SyntaxError {
 	if len(p.groups) == 1 {
-		return p.fail(p.pos, p.pos+p.width, "unopened group")
+		return p.syntaxError(p.pos, p.pos+p.width, "unopened group")
 	}
 	g := p.groups[len(p.groups)-1]
 	whole := p.endGroup()

@@ -116,11 +116,11 @@ func showRune(r rune) string {
 func showBytes(s *byteSet) string {
 	var parts []string
 	for b := 0; b < 256; b++ {
-		if !s.has(byte(b)) {
+		if !s.contains(byte(b)) {
 			continue
 		}
 		lo := b
-		for b < 255 && s.has(byte(b+1)) {
+		for b < 255 && s.contains(byte(b+1)) {
 			b++
 		}
 		parts = append(parts, fmt.Sprintf("%02X-%02X", lo, b))

@@ -9,7 +9,7 @@ import (
 func (p *parser) repeatSign() *SyntaxError {
 	at := p.pos
 	if !p.repeatable() {
-		return p.fail(at, at, "repetition operator missing expression")
+		return p.syntaxError(at, at, "repetition operator missing expression")
 	}
 	low, high := 0, -1
 	switch p.ch {
@@ -30,7 +30,7 @@ func (p *parser) repeatable() bool {
 // repeat puts the last piece into a repetition; a ? that follows makes it
 // lazy.
 func (p *parser) repeat(low, high, at int) *SyntaxError {
-	lazy := p.has(flagSwap)
+	lazy := p.hasFlag(flagSwap)
 	if p.ch == '?' {
 		lazy = !lazy
 		p.bump()
@@ -41,7 +41,7 @@ func (p *parser) repeat(low, high, at int) *SyntaxError {
 		return p.tooDeep(at)
 	}
 	if p.big.end == 0 && max(low, high) > 1 && treeSize(last.n) >= sizeLimit {
-		p.big = span{at, p.pos}
+		p.big = patternRange{at, p.pos}
 	}
 	return nil
 }
@@ -50,9 +50,9 @@ func (p *parser) repeat(low, high, at int) *SyntaxError {
 func (p *parser) repeatCount() *SyntaxError {
 	at := p.pos
 	if !p.repeatable() {
-		return p.fail(at, at, "repetition operator missing expression")
+		return p.syntaxError(at, at, "repetition operator missing expression")
 	}
-	unclosed := func() *SyntaxError { return p.fail(at, p.pos, "unclosed counted repetition") }
+	unclosed := func() *SyntaxError { return p.syntaxError(at, p.pos, "unclosed counted repetition") }
 	if !p.bumpSpace() {
 		return unclosed()
 	}
@@ -81,7 +81,7 @@ func (p *parser) repeatCount() *SyntaxError {
 		if p.ch == '?' {
 			p.bump()
 		}
-		return p.fail(at, p.pos, "invalid repetition count range, the start must be <= the end")
+		return p.syntaxError(at, p.pos, "invalid repetition count range, the start must be <= the end")
 	}
 	return p.repeat(low, high, at)
 }
@@ -103,10 +103,10 @@ func (p *parser) decimal() (int, *SyntaxError) {
 		p.bumpSpace()
 	}
 	if digits == 0 {
-		return 0, p.fail(start, end, "repetition quantifier expects a valid decimal")
+		return 0, p.syntaxError(start, end, "repetition quantifier expects a valid decimal")
 	}
 	if n > math.MaxUint32 {
-		return 0, p.fail(start, end, "decimal literal invalid")
+		return 0, p.syntaxError(start, end, "decimal literal invalid")
 	}
 	return int(min(n, math.MaxInt32)), nil // what is dropped is over the size limit twice
 }

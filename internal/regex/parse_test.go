@@ -94,7 +94,7 @@ func valid(t *testing.T, pattern string, n *node) {
 			}
 			last = r.hi
 		}
-		if n.kind == kindBytes && (n.bytes == nil || n.bytes.has('\n')) {
+		if n.kind == kindBytes && (n.bytes == nil || n.bytes.contains('\n')) {
 			bad("bytes")
 		}
 		switch n.kind {

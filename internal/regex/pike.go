@@ -10,7 +10,7 @@ import (
 // program times the length of the line.
 type pike struct {
 	prog   *program
-	finder *Finder // of what every match begins with; may be nil
+	finder *Scanner // of what every match begins with; may be nil
 	stop   *atomic.Bool
 	halted bool
 	seen   []uint32 // the round in which an instruction was last entered
@@ -50,12 +50,12 @@ func (p *pike) find(line []byte, from int) (start, end int, ok bool) {
 	here := corner{line: line, at: from}
 	p.nextRound()
 	for here.at <= len(line) && !p.halted {
-		if !ok && !p.begin(&here) || ok && len(p.now) == 0 {
+		if !ok && !p.addStart(&here) || ok && len(p.now) == 0 {
 			break
 		}
 		p.nextRound()
 		next := corner{line: line, at: here.at + 1}
-		if t, matched := p.step(&here, &next); matched {
+		if t, matched := p.stepByte(&here, &next); matched {
 			start, end, ok = t.start, here.at, true
 		}
 		p.checkStop(len(p.now))
@@ -65,9 +65,9 @@ func (p *pike) find(line []byte, from int) (start, end int, ok bool) {
 	return start, end, ok
 }
 
-// begin adds the match that begins here, the least wanted one; where there is
+// addStart adds the match that begins here, the least wanted one; where there is
 // no other it may go ahead to where one can begin. False means there is none.
-func (p *pike) begin(here *corner) bool {
+func (p *pike) addStart(here *corner) bool {
 	if len(p.now) == 0 && p.finder != nil {
 		at := p.finder.Next(here.line, here.at)
 		if at < 0 {
@@ -80,13 +80,13 @@ func (p *pike) begin(here *corner) bool {
 	if p.prog.anchored && here.at > 0 {
 		return len(p.now) > 0
 	}
-	p.now = p.enter(p.now, thread{pc: p.prog.start, start: here.at}, here)
+	p.now = p.followThread(p.now, thread{pc: p.prog.start, start: here.at}, here)
 	return true
 }
 
-// step moves the threads over the byte that stands here. It returns the first
+// stepByte moves the threads over the byte that stands here. It returns the first
 // one that has matched, behind which none is wanted any more.
-func (p *pike) step(here, next *corner) (thread, bool) {
+func (p *pike) stepByte(here, next *corner) (thread, bool) {
 	p.then = p.then[:0]
 	for _, t := range p.now {
 		in := &p.prog.insts[t.pc]
@@ -100,7 +100,7 @@ func (p *pike) step(here, next *corner) (thread, bool) {
 		case reachPart:
 			p.then = append(p.then, thread{t.pc, node, t.start})
 		case reachOut:
-			p.then = p.enter(p.then, thread{pc: in.out, start: t.start}, next)
+			p.then = p.followThread(p.then, thread{pc: in.out, start: t.start}, next)
 		}
 	}
 	return thread{}, false
@@ -121,9 +121,9 @@ func (p *pike) checkStop(work int) {
 	}
 }
 
-// enter adds the instructions that read, or match, and that can be reached
+// followThread adds the instructions that read, or match, and that can be reached
 // from t without reading.
-func (p *pike) enter(list []thread, t thread, at *corner) []thread {
+func (p *pike) followThread(list []thread, t thread, at *corner) []thread {
 	p.todo = append(p.todo[:0], t.pc)
 	for len(p.todo) > 0 {
 		pc := p.todo[len(p.todo)-1]
@@ -139,9 +139,9 @@ func (p *pike) enter(list []thread, t thread, at *corner) []thread {
 			p.todo = append(p.todo, in.alt, in.out)
 		case opLook:
 			if at.before == 0 {
-				at.before, at.after = p.prog.before(at.line, at.at), p.prog.after(at.line, at.at)
+				at.before, at.after = p.prog.sideBefore(at.line, at.at), p.prog.sideAfter(at.line, at.at)
 			}
-			if in.look.holds(at.before, at.after) {
+			if in.look.satisfied(at.before, at.after) {
 				p.todo = append(p.todo, in.out)
 			}
 		default:

@@ -20,8 +20,8 @@ type scanWindow struct {
 	rate  float64    // the share of positions that pass, as far as is known
 }
 
-// A plan is what there is to know before a way is chosen.
-type plan struct {
+// A scanPlan is what there is to know before a way is chosen.
+type scanPlan struct {
 	alts     []Sequence
 	window   scanWindow
 	hit      float64 // the share of positions at which an alternative stands
@@ -40,8 +40,8 @@ type pair struct {
 	at    [2]int
 }
 
-func newPlan(alternatives []Sequence) plan {
-	p := plan{alts: alternatives, pairRate: 1, rareAt: -1, rareRate: 1}
+func newPlan(alternatives []Sequence) scanPlan {
+	p := scanPlan{alts: alternatives, pairRate: 1, rareAt: -1, rareRate: 1}
 	shares := make([][]float64, len(alternatives))
 	short := nearby
 	for i, s := range alternatives {
@@ -56,7 +56,7 @@ func newPlan(alternatives []Sequence) plan {
 	}
 	p.window = newWindow(shares, short)
 	if len(alternatives) == 1 && short > 0 {
-		p.single(shares[0])
+		p.planOne(shares[0])
 	}
 	return p
 }
@@ -104,13 +104,13 @@ func (w *scanWindow) uses(k int) bool {
 	return false
 }
 
-// single looks for the rarest byte and the rarest pair of the one sequence.
-func (p *plan) single(shares []float64) {
+// planOne looks for the rarest byte and the rarest pair of the one sequence.
+func (p *scanPlan) planOne(shares []float64) {
 	s := p.alts[0]
 	first, second := -1, -1
 	for k := range shares {
 		if s[k].Len() == 1 && shares[k] < p.rareRate {
-			p.rareByte, p.rareAt, p.rareRate = s[k].first(), k, shares[k]
+			p.rareByte, p.rareAt, p.rareRate = s[k].smallest(), k, shares[k]
 		}
 		if _, _, ok := s[k].cube(); !ok {
 			continue
@@ -133,12 +133,12 @@ func (p *plan) single(shares []float64) {
 }
 
 // pairs reports whether the pair is better than the window of three.
-func (p *plan) pairs() bool {
+func (p *scanPlan) pairs() bool {
 	return p.pairRate < 1 && perHit*p.pairRate <= perMore+perHit*p.window.rate
 }
 
 // rare reports whether the rarest byte is worth leaping for.
-func (p *plan) rare() bool { return p.rareAt >= 0 && p.rareRate < seldom }
+func (p *scanPlan) rare() bool { return p.rareAt >= 0 && p.rareRate < seldom }
 
 // cube reports whether the set is all bytes that agree with value outside the
 // bits of loose. Value has those bits set.
@@ -156,7 +156,7 @@ func (s *Set) cube() (value, loose byte, ok bool) {
 	return or, loose, n > 0 && n == 1<<bits.OnesCount8(loose)
 }
 
-// Cost estimates, from how often bytes stand in source text, what a [Finder]
+// Cost estimates, from how often bytes stand in source text, what a [Scanner]
 // of the alternatives costs for each byte it passes over (look, roughly in ns
 // where there are vector instructions) and at which share of all positions it
 // finds one (hit). Both are 1 where it can not look at all.

@@ -68,8 +68,8 @@ type program struct {
 // A byteRange is bytes that the program does not tell apart.
 type byteRange struct{ lo, hi byte }
 
-// word is the trie that tells the characters of words from others.
-func (p *program) word() *trie {
+// wordRunes is the trie that tells the characters of words from others.
+func (p *program) wordRunes() *trie {
 	p.wordOnce.Do(func() {
 		// The pattern is a constant the parser knows.
 		n, err := parse(`\w`, Options{})
@@ -94,7 +94,7 @@ type compiler struct {
 func compile(n *node) (*program, bool) {
 	c := &compiler{prog: &program{insts: make([]inst, 0, 32)}}
 	match := c.emit(inst{op: opMatch})
-	c.prog.start = c.node(n, match)
+	c.prog.start = c.compileNode(n, match)
 	if c.big {
 		return nil, false
 	}
@@ -111,8 +111,8 @@ func (c *compiler) emit(i inst) uint32 {
 	return uint32(len(c.prog.insts) - 1)
 }
 
-// node writes n, with next behind it, and returns where it begins.
-func (c *compiler) node(n *node, next uint32) uint32 {
+// compileNode writes n, with next behind it, and returns where it begins.
+func (c *compiler) compileNode(n *node, next uint32) uint32 {
 	if c.big {
 		return 0
 	}
@@ -127,7 +127,7 @@ func (c *compiler) node(n *node, next uint32) uint32 {
 		return c.emit(inst{op: opLook, look: n.look, out: next})
 	case kindConcat:
 		for _, sub := range slices.Backward(n.subs) {
-			next = c.node(sub, next)
+			next = c.compileNode(sub, next)
 		}
 		return next
 	case kindEither:
@@ -142,9 +142,9 @@ func (c *compiler) either(subs []*node, next uint32) uint32 {
 	if len(subs) == 0 {
 		return c.emit(inst{op: opFail})
 	}
-	at := c.node(subs[len(subs)-1], next)
+	at := c.compileNode(subs[len(subs)-1], next)
 	for _, sub := range slices.Backward(subs[:len(subs)-1]) {
-		at = c.emit(inst{op: opSplit, out: c.node(sub, next), alt: at})
+		at = c.emit(inst{op: opSplit, out: c.compileNode(sub, next), alt: at})
 	}
 	return at
 }
@@ -155,26 +155,26 @@ func (c *compiler) repeat(n *node, next uint32) uint32 {
 	switch {
 	case n.max < 0 && n.min > 0:
 		loop := c.split(n.lazy, 0, next)
-		at = c.node(sub, loop)
-		c.enter(loop, n.lazy, at)
+		at = c.compileNode(sub, loop)
+		c.setBody(loop, n.lazy, at)
 		count--
 	case n.max < 0 && c.canBeEmpty(sub):
 		// As (x+)?: or an empty round would be taken for the end of them all.
 		loop := c.split(n.lazy, 0, next)
-		at = c.node(sub, loop)
-		c.enter(loop, n.lazy, at)
+		at = c.compileNode(sub, loop)
+		c.setBody(loop, n.lazy, at)
 		at = c.split(n.lazy, at, next)
 	case n.max < 0:
 		at = c.split(n.lazy, 0, next)
-		c.enter(at, n.lazy, c.node(sub, at))
+		c.setBody(at, n.lazy, c.compileNode(sub, at))
 	default:
 		for i := n.min; i < n.max && !c.big; i++ {
-			at = c.split(n.lazy, c.node(sub, at), next)
+			at = c.split(n.lazy, c.compileNode(sub, at), next)
 		}
 	}
 	for i := 0; i < count && !c.big; i++ {
 		before := at
-		if at = c.node(sub, at); at == before {
+		if at = c.compileNode(sub, at); at == before {
 			break // nothing was written, nothing ever will be
 		}
 	}
@@ -189,8 +189,8 @@ func (c *compiler) split(lazy bool, body, next uint32) uint32 {
 	return c.emit(inst{op: opSplit, out: body, alt: next})
 }
 
-// enter sets the body of a split that was written before it.
-func (c *compiler) enter(split uint32, lazy bool, body uint32) {
+// setBody sets the body of a split that was written before it.
+func (c *compiler) setBody(split uint32, lazy bool, body uint32) {
 	if lazy {
 		c.prog.insts[split].alt = body
 	} else {
@@ -325,7 +325,7 @@ func (p *program) read(i *inst, node uint16, b byte) (reach, uint16) {
 			return reachOut, 0
 		}
 	case opSet:
-		if p.sets[i.alt].has(b) {
+		if p.sets[i.alt].contains(b) {
 			return reachOut, 0
 		}
 	case opClass:
@@ -336,7 +336,7 @@ func (p *program) read(i *inst, node uint16, b byte) (reach, uint16) {
 		case b < 0x80:
 			node = uint16(c.ascii[b>>6] >> (b & 63) & 1)
 		default:
-			node = c.trie().first(b)
+			node = c.trie().leadNode(b)
 		}
 		switch node {
 		case trieNone:
@@ -349,8 +349,8 @@ func (p *program) read(i *inst, node uint16, b byte) (reach, uint16) {
 	return reachNone, 0
 }
 
-// part is the bytes next to b that lead wherever b leads.
-func (p *program) part(b byte) byteRange {
+// byteClass is the bytes next to b that lead wherever b leads.
+func (p *program) byteClass(b byte) byteRange {
 	p.partOnce.Do(p.divide)
 	return p.parts[b]
 }
@@ -389,7 +389,7 @@ func (p *program) divide() {
 	}
 	lo := 0
 	for b := range 256 {
-		if b == 255 || ends.has(byte(b)) {
+		if b == 255 || ends.contains(byte(b)) {
 			for i := lo; i <= b; i++ {
 				p.parts[i] = byteRange{byte(lo), byte(b)}
 			}

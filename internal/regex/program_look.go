@@ -15,10 +15,10 @@ const (
 	sideAll side = 1<<5 - 1
 )
 
-// holds tells whether a look holds between two sides. Where there is no valid
+// satisfied tells whether a look holds between two sides. Where there is no valid
 // UTF-8, a place is no boundary by itself and \B and the half boundaries do
 // not hold: they could split a character.
-func (l look) holds(before, after side) bool {
+func (l look) satisfied(before, after side) bool {
 	const word = sideASCII | sideWord
 	switch l {
 	case lookLineStart, lookTextStart:
@@ -63,7 +63,7 @@ func (l look) holdsASCII(before, after bool) bool {
 func (l look) allows(before side) side {
 	var mask side
 	for after := sideEdge; after < sideAll; after <<= 1 {
-		if l.holds(before, after) {
+		if l.satisfied(before, after) {
 			mask |= after
 		}
 	}
@@ -93,8 +93,8 @@ func sideOfValue(value uint16) side {
 	return sideWrong
 }
 
-// before is the side before a place in a line.
-func (p *program) before(line []byte, at int) side {
+// sideBefore is the side before a place in a line.
+func (p *program) sideBefore(line []byte, at int) side {
 	switch {
 	case at == 0:
 		return sideEdge
@@ -110,7 +110,7 @@ func (p *program) before(line []byte, at int) side {
 	for start > 0 && start > at-4 && line[start]&0xC0 == 0x80 {
 		start--
 	}
-	return p.after(line[:at], start).prolonged()
+	return p.sideAfter(line[:at], start).prolonged()
 }
 
 // prolonged is the side of a character whose last byte is none of ASCII, as
@@ -122,8 +122,8 @@ func (s side) prolonged() side {
 	return s
 }
 
-// after is the side behind a place in a line.
-func (p *program) after(line []byte, at int) side {
+// sideAfter is the side behind a place in a line.
+func (p *program) sideAfter(line []byte, at int) side {
 	switch {
 	case at == len(line):
 		return sideEdge
@@ -135,8 +135,8 @@ func (p *program) after(line []byte, at int) side {
 	if r, size := utf8.DecodeRune(line[at:]); r == utf8.RuneError && size == 1 {
 		return sideWrong
 	}
-	t := p.word()
-	value := t.first(line[at])
+	t := p.wordRunes()
+	value := t.leadNode(line[at])
 	for i := at + 1; value >= trieNode; i++ {
 		value = t.more(value, line[i])
 	}

@@ -14,12 +14,12 @@ func TestSides(t *testing.T) {
 		st := newStepper(p)
 		from, to := st.newStand(), st.newStand()
 		for i := range len(line) {
-			to.clear()
+			to.reset()
 			at := st.look(from, to, line[i])
-			if want := p.before([]byte(line), i+1); at.before != want {
+			if want := p.sideBefore([]byte(line), i+1); at.before != want {
 				t.Errorf("%q: before %d stands %d, want %d", line, i+1, at.before, want)
 			}
-			if want := p.after([]byte(line), i); at.known != 0 && at.known != want {
+			if want := p.sideAfter([]byte(line), i); at.known != 0 && at.known != want {
 				t.Errorf("%q: after %d stands %d, want %d", line, i, at.known, want)
 			}
 			from, to = to, from
@@ -31,7 +31,7 @@ func TestParts(t *testing.T) {
 	p := mustCompile(t, `[a-f]x[bc]`, Options{}).prog
 	var got []byteRange
 	for b := 0; b < 256; b++ {
-		if part := p.part(byte(b)); len(got) == 0 || got[len(got)-1] != part {
+		if part := p.byteClass(byte(b)); len(got) == 0 || got[len(got)-1] != part {
 			got = append(got, part)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 type Regexp struct {
 	prog    *program
 	need    need
-	finder  *Finder // nil where nothing is rare enough to look for
-	longest int     // bytes of what it looks for
+	finder  *Scanner // nil where nothing is rare enough to look for
+	longest int      // bytes of what it looks for
 }
 
 // Compile reads a pattern and prepares it. What is wrong with a pattern it

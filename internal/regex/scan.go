@@ -30,8 +30,8 @@ func (s *Set) Len() int {
 	return bits.OnesCount64(s[0]) + bits.OnesCount64(s[1]) + bits.OnesCount64(s[2]) + bits.OnesCount64(s[3])
 }
 
-// first returns the smallest byte of a set that is not empty.
-func (s *Set) first() byte {
+// smallest returns the smallest byte of a set that is not empty.
+func (s *Set) smallest() byte {
 	for i, w := range s {
 		if w != 0 {
 			return byte(i<<6 | bits.TrailingZeros64(w))
@@ -44,7 +44,7 @@ func (s *Set) first() byte {
 // of one byte each, a literal in any case one of pairs.
 type Sequence []Set
 
-// MaxSequences is how many alternatives a [Finder] can look for at once.
+// MaxSequences is how many alternatives a [Scanner] can look for at once.
 const MaxSequences = 16
 
 // A way is how a Finder gets to the places worth a closer look.
@@ -59,8 +59,8 @@ const (
 	wayTeddy              // anything, three bytes of it, by vector
 )
 
-// A Finder looks for alternatives. It is never changed and may be shared.
-type Finder struct {
+// A Scanner looks for alternatives. It is never changed and may be shared.
+type Scanner struct {
 	way    way
 	alts   []alternative
 	window scanWindow
@@ -82,7 +82,7 @@ type alternative struct {
 // places of a usual text would be hit that a matcher is as fast alone.
 // Portable leaves the vector instructions of the machine unused; what is found
 // is the same.
-func NewFinder(alternatives []Sequence, portable bool) *Finder {
+func NewFinder(alternatives []Sequence, portable bool) *Scanner {
 	if len(alternatives) == 0 || len(alternatives) > MaxSequences {
 		return nil
 	}
@@ -90,27 +90,27 @@ func NewFinder(alternatives []Sequence, portable bool) *Finder {
 	if p.window.n == 0 || p.window.rate > dense {
 		return nil
 	}
-	f := &Finder{window: p.window, alts: make([]alternative, len(alternatives))}
+	f := &Scanner{window: p.window, alts: make([]alternative, len(alternatives))}
 	for i, s := range alternatives {
-		f.alts[i] = prepare(s)
+		f.alts[i] = newAlternative(s)
 	}
 	f.choose(&p, !portable && vectors())
 	return f
 }
 
-func prepare(s Sequence) alternative {
+func newAlternative(s Sequence) alternative {
 	literal := make([]byte, len(s))
 	for i := range s {
 		if s[i].Len() != 1 {
 			return alternative{sets: append(Sequence(nil), s...)}
 		}
-		literal[i] = s[i].first()
+		literal[i] = s[i].smallest()
 	}
 	return alternative{literal: string(literal)}
 }
 
 // choose picks the way.
-func (f *Finder) choose(p *plan, vector bool) {
+func (f *Scanner) choose(p *scanPlan, vector bool) {
 	one := len(f.alts) == 1
 	switch {
 	case one && len(f.alts[0].literal) == 1:
@@ -132,12 +132,12 @@ func (f *Finder) choose(p *plan, vector bool) {
 	}
 	for i, s := range p.alts {
 		for k := range f.tables {
-			fill(&f.tables[k], &s[f.window.at[k]], 1<<i)
+			setBits(&f.tables[k], &s[f.window.at[k]], 1<<i)
 		}
 	}
 }
 
-func fill(table *[256]uint16, set *Set, bit uint16) {
+func setBits(table *[256]uint16, set *Set, bit uint16) {
 	for w, word := range set {
 		for ; word != 0; word &= word - 1 {
 			table[w<<6|bits.TrailingZeros64(word)] |= bit
@@ -147,15 +147,15 @@ func fill(table *[256]uint16, set *Set, bit uint16) {
 
 // Next returns the smallest position at or after from at which an alternative
 // stands in text as a whole, or -1.
-func (f *Finder) Next(text []byte, from int) int {
+func (f *Scanner) Next(text []byte, from int) int {
 	if from >= len(text) {
 		return -1
 	}
 	switch f.way {
 	case wayByte:
-		return found(bytes.IndexByte(text[from:], f.rare), from)
+		return shiftIndex(bytes.IndexByte(text[from:], f.rare), from)
 	case wayLiteral:
-		return found(bytes.Index(text[from:], []byte(f.alts[0].literal)), from)
+		return shiftIndex(bytes.Index(text[from:], []byte(f.alts[0].literal)), from)
 	case wayRare:
 		return f.byRare(text, from)
 	case wayTable:
@@ -164,7 +164,7 @@ func (f *Finder) Next(text []byte, from int) int {
 	return f.byVector(text, from)
 }
 
-func found(i, from int) int {
+func shiftIndex(i, from int) int {
 	if i < 0 {
 		return -1
 	}
@@ -172,7 +172,7 @@ func found(i, from int) int {
 }
 
 // byRare leaps from one rare byte to the next.
-func (f *Finder) byRare(text []byte, from int) int {
+func (f *Scanner) byRare(text []byte, from int) int {
 	for at := from + f.rareAt; at < len(text); at++ {
 		i := bytes.IndexByte(text[at:], f.rare)
 		if i < 0 {
@@ -187,7 +187,7 @@ func (f *Finder) byRare(text []byte, from int) int {
 }
 
 // byTable looks at every position.
-func (f *Finder) byTable(text []byte, from int) int {
+func (f *Scanner) byTable(text []byte, from int) int {
 	end := len(text) - f.window.reach // no alternative stands at or after it
 	if from >= end {
 		return -1
@@ -197,21 +197,21 @@ func (f *Finder) byTable(text []byte, from int) int {
 		if first[b] == 0 {
 			continue
 		}
-		if m := f.content(text, from+i); m != 0 && f.any(text, from+i, m) {
+		if m := f.candidatesAt(text, from+i); m != 0 && f.any(text, from+i, m) {
 			return from + i
 		}
 	}
 	return -1
 }
 
-// content returns the alternatives whose window lets text pass at p.
-func (f *Finder) content(text []byte, p int) uint16 {
+// candidatesAt returns the alternatives whose window lets text pass at p.
+func (f *Scanner) candidatesAt(text []byte, p int) uint16 {
 	at := &f.window.at
 	return f.tables[0][text[p+at[0]]] & f.tables[1][text[p+at[1]]] & f.tables[2][text[p+at[2]]]
 }
 
 // any reports whether one of the alternatives of m stands at p.
-func (f *Finder) any(text []byte, p int, m uint16) bool {
+func (f *Scanner) any(text []byte, p int, m uint16) bool {
 	for ; m != 0; m &= m - 1 {
 		if f.alts[bits.TrailingZeros16(m)].stands(text, p) {
 			return true

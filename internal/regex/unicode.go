@@ -13,7 +13,7 @@ import (
 
 // perl returns the class of \d, \s or \w, or of what a capital asks for.
 func (p *parser) perl(c rune) set {
-	if !p.has(flagUnicode) {
+	if !p.hasFlag(flagUnicode) {
 		name := map[rune]string{'d': "digit", 's': "space", 'w': "word"}[c|0x20]
 		s, _ := asciiClass(name)
 		if c < 'a' {
@@ -28,11 +28,11 @@ func (p *parser) perl(c rune) set {
 	var s set
 	switch c | 0x20 {
 	case 'd':
-		s = unpack(digitTable, digitRanges)
+		s = decodeTable(digitTable, digitRanges)
 	case 's':
-		s = unpack(spaceTable, spaceRanges)
+		s = decodeTable(spaceTable, spaceRanges)
 	default:
-		s = unpack(wordTable, wordRanges)
+		s = decodeTable(wordTable, wordRanges)
 	}
 	if c < 'a' {
 		s = s.negate(maxRune)
@@ -41,8 +41,8 @@ func (p *parser) perl(c rune) set {
 	return *kept
 }
 
-// keep remembers a class, so that it need not be made twice.
-func (p *parser) keep(key string, s set) set {
+// cacheClass remembers a class, so that it need not be made twice.
+func (p *parser) cacheClass(key string, s set) set {
 	if p.sets == nil {
 		p.sets = map[string]set{}
 	}
@@ -58,10 +58,10 @@ func alphabetic(r rune) bool {
 
 // property reads \p and \P with what follows.
 func (p *parser) property(at int) (atom, *SyntaxError) {
-	a := atom{kind: atomSet, span: span{pos: at}}
+	a := atom{kind: atomSet, patternRange: patternRange{pos: at}}
 	negated := p.ch == 'P'
 	short := func() *SyntaxError {
-		return p.fail(p.pos, p.pos, "incomplete escape sequence, reached end of pattern prematurely")
+		return p.syntaxError(p.pos, p.pos, "incomplete escape sequence, reached end of pattern prematurely")
 	}
 	if !p.bumpSpace() {
 		return a, short()
@@ -77,27 +77,27 @@ func (p *parser) property(at int) (atom, *SyntaxError) {
 		p.bump()
 	} else {
 		if p.ch == '\\' {
-			return a, p.fail(p.pos, p.pos+p.width, "invalid Unicode character class")
+			return a, p.syntaxError(p.pos, p.pos+p.width, "invalid Unicode character class")
 		}
 		name.WriteRune(p.ch)
 		p.bumpSpace()
 	}
 	a.end = p.pos
-	if !p.has(flagUnicode) {
+	if !p.hasFlag(flagUnicode) {
 		p.doubt(a.pos, a.end, "Unicode not allowed here")
 		return a, nil
 	}
-	a.set = p.propertySet(name.String(), negated, a.span)
+	a.set = p.propertySet(name.String(), negated, a.patternRange)
 	return a, nil
 }
 
 // propertySet returns the characters of a property.
-func (p *parser) propertySet(text string, negated bool, where span) set {
+func (p *parser) propertySet(text string, negated bool, where patternRange) set {
 	key := text
 	if negated {
 		key = "^" + key
 	}
-	if p.has(flagFold) {
+	if p.hasFlag(flagFold) {
 		key = "i" + key
 	}
 	key = "p" + key
@@ -117,20 +117,20 @@ func (p *parser) propertySet(text string, negated bool, where span) set {
 	var s set
 	var reason string
 	if pair {
-		s, reason = propertyValue(plainName(name), plainName(value))
+		s, reason = propertyValue(normalizeClassName(name), normalizeClassName(value))
 	} else {
-		s, reason = binaryProperty(plainName(name))
+		s, reason = binaryProperty(normalizeClassName(name))
 	}
 	if reason != "" {
 		p.doubt(where.pos, where.end, reason)
 		return nil
 	}
-	return p.keep(key, p.foldNegate(s, negated))
+	return p.cacheClass(key, p.foldNegate(s, negated))
 }
 
-// plainName returns a name without what does not count in it: case, spaces,
+// normalizeClassName returns a name without what does not count in it: case, spaces,
 // underscores, hyphens and a leading "is".
-func plainName(s string) string {
+func normalizeClassName(s string) string {
 	was := s
 	if len(s) >= 2 && strings.EqualFold(s[:2], "is") {
 		s = s[2:]
@@ -158,7 +158,7 @@ func propertyValue(name, value string) (s set, reason string) {
 	case "gc", "generalcategory":
 		s = category(value)
 	case "sc", "script":
-		s = script(value)
+		s = scriptSet(value)
 	case "scx", "scriptextensions":
 		s = scriptExtensions(value)
 	default:
@@ -181,7 +181,7 @@ func binaryProperty(name string) (set, string) {
 	if s := category(name); s != nil {
 		return s, ""
 	}
-	if s := script(name); s != nil {
+	if s := scriptSet(name); s != nil {
 		return s, ""
 	}
 	if name == "cs" || name == "surrogate" {
@@ -201,7 +201,7 @@ func category(name string) set {
 		return tables(unicode.Categories["Cn"]).negate(maxRune)
 	}
 	for long, short := range unicode.CategoryAliases {
-		if plainName(long) == name {
+		if normalizeClassName(long) == name {
 			name = strings.ToLower(short)
 			break
 		}
@@ -214,11 +214,11 @@ func category(name string) set {
 	return nil
 }
 
-// script returns the characters of a script.
-func script(name string) set {
+// scriptSet returns the characters of a script.
+func scriptSet(name string) set {
 	name = scriptName(name)
 	for long, t := range unicode.Scripts {
-		if plainName(long) == name {
+		if normalizeClassName(long) == name {
 			return tables(t)
 		}
 	}
@@ -239,7 +239,7 @@ func tables(ts ...*unicode.RangeTable) set {
 			out = strided(out, rune(r.Lo), rune(r.Hi), rune(r.Stride))
 		}
 	}
-	return tidy(out)
+	return normalizeRanges(out)
 }
 
 // strided appends every step'th character from lo to hi.

@@ -20,7 +20,7 @@ func more(name string) set {
 		size, w := varint(rest)
 		rest = rest[w:]
 		if key == name {
-			return unpack(rest[:size], int(ranges))
+			return decodeTable(rest[:size], int(ranges))
 		}
 		rest = rest[size:]
 	}

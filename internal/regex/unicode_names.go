@@ -44,7 +44,7 @@ func boolean(name string) set {
 		return s
 	}
 	for long, t := range unicode.Properties {
-		if plainName(long) == name {
+		if normalizeClassName(long) == name {
 			return tables(t)
 		}
 	}

@@ -17,8 +17,8 @@ type trie struct {
 	nodes [][64]uint16 // by a byte that continues, from 0x80
 }
 
-// first tells what b, as the first byte of a character, leads to.
-func (t *trie) first(b byte) uint16 {
+// leadNode tells what b, as the first byte of a character, leads to.
+func (t *trie) leadNode(b byte) uint16 {
 	if b < 0xC0 {
 		return trieNone
 	}
@@ -56,15 +56,15 @@ func newTrie(runes []runeRange, others bool) *trie {
 	b.ranges = valued(runes, others)
 	b.min = 0x80
 	for c := byte(0xC2); c <= 0xDF; c++ {
-		b.trie.lead[c-0xC0] = b.node(1, rune(c&0x1F)<<6)
+		b.trie.lead[c-0xC0] = b.buildNode(1, rune(c&0x1F)<<6)
 	}
 	b.min = 0x800
 	for c := byte(0xE0); c <= 0xEF; c++ {
-		b.trie.lead[c-0xC0] = b.node(2, rune(c&0x0F)<<12)
+		b.trie.lead[c-0xC0] = b.buildNode(2, rune(c&0x0F)<<12)
 	}
 	b.min = 0x10000
 	for c := byte(0xF0); c <= 0xF4; c++ {
-		b.trie.lead[c-0xC0] = b.node(3, rune(c&0x07)<<18)
+		b.trie.lead[c-0xC0] = b.buildNode(3, rune(c&0x07)<<18)
 	}
 	return b.trie
 }
@@ -89,15 +89,15 @@ func valued(runes []runeRange, others bool) []valueRange {
 	return all
 }
 
-// node builds the node for the characters from lo on that level more bytes
+// buildNode builds the node for the characters from lo on that level more bytes
 // tell apart. It must be called with rising lo for one level.
-func (b *trieBuilder) node(level int, lo rune) uint16 {
+func (b *trieBuilder) buildNode(level int, lo rune) uint16 {
 	shift := 6 * (level - 1)
 	hi := lo + 64<<shift - 1
 	if hi < b.min {
 		return trieNone
 	}
-	b.skip(max(lo, b.min))
+	b.skipBelow(max(lo, b.min))
 	if len(b.ranges) == 0 || b.ranges[0].lo > hi {
 		return trieNone
 	}
@@ -109,10 +109,10 @@ func (b *trieBuilder) node(level int, lo rune) uint16 {
 	var table [64]uint16
 	if level > 1 {
 		for i := range table {
-			table[i] = b.node(level-1, lo+rune(i)<<shift)
+			table[i] = b.buildNode(level-1, lo+rune(i)<<shift)
 		}
 	} else {
-		b.fill(&table, lo)
+		b.fillTable(&table, lo)
 	}
 	id := b.intern(&table)
 	if full {
@@ -121,15 +121,15 @@ func (b *trieBuilder) node(level int, lo rune) uint16 {
 	return id
 }
 
-func (b *trieBuilder) skip(c rune) {
+func (b *trieBuilder) skipBelow(c rune) {
 	for len(b.ranges) > 0 && b.ranges[0].hi < c {
 		b.ranges = b.ranges[1:]
 	}
 }
 
-// fill fills a table with the values of the characters from lo on. They are
+// fillTable fills a table with the values of the characters from lo on. They are
 // not below the least one of their length: that is a multiple of 64.
-func (b *trieBuilder) fill(table *[64]uint16, lo rune) {
+func (b *trieBuilder) fillTable(table *[64]uint16, lo rune) {
 	for _, r := range b.ranges {
 		if r.lo > lo+63 {
 			return

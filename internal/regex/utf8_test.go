@@ -10,7 +10,7 @@ import (
 // readTrie reads the bytes and tells what they come to; trieNone too where
 // bytes are left over or missing.
 func readTrie(t *trie, bytes ...byte) uint16 {
-	value := t.first(bytes[0])
+	value := t.leadNode(bytes[0])
 	for _, b := range bytes[1:] {
 		if value < trieNode {
 			return trieNone
@@ -79,16 +79,16 @@ func TestTrie(t *testing.T) {
 // TestTrieSize keeps the price of the largest class in mind.
 func TestTrieSize(t *testing.T) {
 	p := &program{}
-	if n := len(p.word().nodes); n == 0 || n > 600 {
+	if n := len(p.wordRunes().nodes); n == 0 || n > 600 {
 		t.Errorf("the trie of words has %d nodes", n)
 	}
-	if readTrie(p.word(), []byte("é")...) != trieYes || readTrie(p.word(), []byte("…")...) != trieOther || unicode.IsLetter('…') {
+	if readTrie(p.wordRunes(), []byte("é")...) != trieYes || readTrie(p.wordRunes(), []byte("…")...) != trieOther || unicode.IsLetter('…') {
 		t.Error("the trie of words does not know words")
 	}
 }
 
 func BenchmarkTrie(b *testing.B) {
 	for b.Loop() {
-		(&program{}).word()
+		(&program{}).wordRunes()
 	}
 }

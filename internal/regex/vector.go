@@ -22,7 +22,7 @@ type teddy struct {
 // A box is one bucket: the sets of the places of the window.
 type box [width]Set
 
-func newTeddy(p *plan) (t teddy) {
+func newTeddy(p *scanPlan) (t teddy) {
 	t.at = p.window.at
 	for b, x := range boxes(p) {
 		for k := range x {
@@ -40,7 +40,7 @@ func newTeddy(p *plan) (t teddy) {
 
 // boxes distributes the alternatives over the buckets. Where buckets are left,
 // sets that are not all combinations of their halves are cut into such.
-func boxes(p *plan) []box {
+func boxes(p *scanPlan) []box {
 	list := make([]box, 0, MaxSequences)
 	for _, s := range p.alts {
 		var x box
@@ -74,17 +74,17 @@ func join(list []box) []box {
 	a, b, least := 0, 1, 0.0
 	for i := range list {
 		for j := i + 1; j < len(list); j++ {
-			if r := list[i].with(&list[j]).rate(); (i == 0 && j == 1) || r < least {
+			if r := list[i].union(&list[j]).rate(); (i == 0 && j == 1) || r < least {
 				a, b, least = i, j, r
 			}
 		}
 	}
-	list[a] = list[a].with(&list[b])
+	list[a] = list[a].union(&list[b])
 	list[b] = list[len(list)-1]
 	return list[:len(list)-1]
 }
 
-func (x box) with(y *box) box {
+func (x box) union(y *box) box {
 	for k := range x {
 		for w := range x[k] {
 			x[k][w] |= y[k][w]
@@ -121,8 +121,8 @@ func (s *Set) rows() (parts []Set) {
 
 // byVector lets a kernel find the blocks worth a closer look. The last block
 // overlaps the one before it, so that nothing behind text is read.
-func (f *Finder) byVector(text []byte, from int) int {
-	last := len(text) - block - f.reach()
+func (f *Scanner) byVector(text []byte, from int) int {
+	last := len(text) - block - f.lookahead()
 	if last < 0 {
 		return f.byHand(text, from)
 	}
@@ -144,14 +144,14 @@ func (f *Finder) byVector(text []byte, from int) int {
 	return -1
 }
 
-func (f *Finder) reach() int {
+func (f *Scanner) lookahead() int {
 	if f.way == wayPair {
 		return max(f.pair.at[0], f.pair.at[1])
 	}
 	return f.window.reach
 }
 
-func (f *Finder) kernel(text []byte, at, last int) (int, uint32) {
+func (f *Scanner) kernel(text []byte, at, last int) (int, uint32) {
 	if f.way == wayPair {
 		return pairScan(&f.pair, unsafe.SliceData(text), at, last)
 	}
@@ -159,7 +159,7 @@ func (f *Finder) kernel(text []byte, at, last int) (int, uint32) {
 }
 
 // byHand looks at every position of a text that is too short for a kernel.
-func (f *Finder) byHand(text []byte, from int) int {
+func (f *Scanner) byHand(text []byte, from int) int {
 	if f.way == wayTeddy {
 		return f.byTable(text, from)
 	}
@@ -172,10 +172,10 @@ func (f *Finder) byHand(text []byte, from int) int {
 }
 
 // stands reports whether an alternative is at p, where the window passed.
-func (f *Finder) stands(text []byte, p int) bool {
+func (f *Scanner) stands(text []byte, p int) bool {
 	if f.way == wayPair {
 		return f.alts[0].stands(text, p)
 	}
-	m := f.content(text, p)
+	m := f.candidatesAt(text, p)
 	return m != 0 && f.any(text, p, m)
 }

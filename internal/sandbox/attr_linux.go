@@ -64,7 +64,7 @@ func (p Profile) mapSelf() error {
 // that files keep their owners.
 func idMap(file string, own int, capability uint) []syscall.SysProcIDMap {
 	single := []syscall.SysProcIDMap{{ContainerID: own, HostID: own, Size: 1}}
-	if !holds(capability) || !holds(unix.CAP_SETFCAP) {
+	if !hasCapability(capability) || !hasCapability(unix.CAP_SETFCAP) {
 		return single
 	}
 	text, err := os.ReadFile(file)
@@ -84,8 +84,8 @@ func idMap(file string, own int, capability uint) []syscall.SysProcIDMap {
 	return all
 }
 
-// holds tells whether this process has a capability now.
-func holds(capability uint) bool {
+// hasCapability tells whether this process has a capability now.
+func hasCapability(capability uint) bool {
 	set, err := strconv.ParseUint(status("CapEff"), 16, 64)
 	return err == nil && set&(1<<capability) != 0
 }

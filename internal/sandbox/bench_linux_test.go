@@ -21,7 +21,7 @@ func BenchmarkEnter(b *testing.B) {
 				p := w.profile(level)
 				for i := range masks {
 					path := fmt.Sprintf("%s/secret-%d", w.ws, i)
-					must(b, create(path))
+					must(b, createEmpty(path))
 					p.Masks = append(p.Masks, path)
 				}
 				for b.Loop() {

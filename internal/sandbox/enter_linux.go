@@ -16,13 +16,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// enter brings the calling thread behind the wall, for good. It locks the
+// enterWall brings the calling thread behind the wall, for good. It locks the
 // goroutine to its thread, which then has to exec: only that leaves no other
 // thread of the process outside. The process must have been started with the
 // profile's [Profile.Attr]. Nothing is skipped: an error names the step that
 // failed, and the caller must not go on. The programs, by their descriptors, are
 // those it may exec.
-func enter(p Profile, programs ...int) error {
+func enterWall(p Profile, programs ...int) error {
 	runtime.LockOSThread()
 	if !p.Bare { // first of all: without them other people's files are nobody's
 		if err := p.mapSelf(); err != nil {
@@ -37,7 +37,7 @@ func enter(p Profile, programs ...int) error {
 		return errors.New("wall: the level is off, so there is nothing to enter")
 	}
 	b := &builder{p: p}
-	steps := []step{
+	steps := []enterStep{
 		{"closing descriptors", func() error { return closeAllBut(p.Keep) }},
 		{"no new privileges", func() error { return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }},
 		{"landlock", func() error { return landlock(p, b.private, programs) }},
@@ -49,7 +49,7 @@ func enter(p Profile, programs ...int) error {
 		if os.Getpid() != 1 {
 			return errors.New("wall: the process was not started in namespaces of its own")
 		}
-		steps = append([]step{{"mounts", b.build}}, steps...)
+		steps = append([]enterStep{{"mounts", b.build}}, steps...)
 	}
 	return run(steps)
 }
@@ -86,7 +86,7 @@ func (p Profile) kept() uint32 {
 // dropCapabilities gives up all capabilities but some, and all ways to get
 // more: also for root, by setuid programs, and by files that carry some.
 func dropCapabilities(keep uint32) error {
-	may := holds(unix.CAP_SETPCAP)
+	may := hasCapability(unix.CAP_SETPCAP)
 	if may {
 		if err := dropBounds(keep); err != nil {
 			return err
@@ -202,7 +202,7 @@ func become(p Profile, argv []string) error {
 	if err != nil {
 		return fmt.Errorf("wall: program %s: %w", path, err)
 	}
-	if err := enter(p, fd); err != nil {
+	if err := enterWall(p, fd); err != nil {
 		return err
 	}
 	var before, now unix.Stat_t

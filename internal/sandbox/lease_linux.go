@@ -59,7 +59,7 @@ func makePlaceholder(path string) error {
 // unnamed makes what will be the placeholder at path, beside it.
 func unnamed(path string) (string, error) {
 	dir := filepath.Dir(path)
-	text, ok := blank(filepath.Base(path))
+	text, ok := harmlessContent(filepath.Base(path))
 	if !ok || filepath.Base(path) == "commondir" && !isRepository(dir) {
 		made, err := os.MkdirTemp(dir, ".wall-")
 		if err != nil {
@@ -81,8 +81,8 @@ func unnamed(path string) (string, error) {
 	return f.Name(), nil
 }
 
-// blank is what a file of git's holds that changes nothing.
-func blank(base string) (text string, ok bool) {
+// harmlessContent is what a file of git's holds that changes nothing.
+func harmlessContent(base string) (text string, ok bool) {
 	switch base {
 	case "commondir":
 		return ".\n", true // all is in this folder
@@ -115,7 +115,7 @@ func isPlaceholder(path string, info os.FileInfo) bool {
 		return err == nil && target == nowhere
 	}
 	if info.Mode().IsRegular() {
-		text, ok := blank(filepath.Base(path))
+		text, ok := harmlessContent(filepath.Base(path))
 		return ok && info.Size() == int64(len(text)) && info.ModTime().Equal(stamp())
 	}
 	return info.IsDir() && info.ModTime().Equal(stamp())
@@ -299,7 +299,7 @@ func Sweep(paths []string) error {
 	for _, path := range all {
 		all = append(all, filepath.Join(filepath.Dir(path), ".git"))
 	}
-	for _, path := range tidy(all) {
+	for _, path := range sortUnique(all) {
 		spots, err := trace(path)
 		if err != nil || len(spots) == 0 {
 			continue // what can not be reached was not made by this user

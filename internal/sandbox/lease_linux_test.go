@@ -31,7 +31,7 @@ func TestLease(t *testing.T) {
 	}
 	two, err := p.Prepare()
 	mustDo(t, err)
-	if left, err := one.Release(); err != nil || !slices.Equal(tidy(left), want) {
+	if left, err := one.Release(); err != nil || !slices.Equal(sortUnique(left), want) {
 		t.Errorf("the other still needs them: %v, %v", left, err)
 	}
 	mustDo(t, os.WriteFile(dir+"/conf/mine", nil, 0o600))
@@ -189,7 +189,7 @@ func TestTrace(t *testing.T) {
 	mustDo(t, os.Symlink("loop", dir+"/loop"))
 	mustDo(t, makePlaceholder(dir+"/kept"))
 	mustDo(t, makePlaceholder(dir+"/.git"))
-	for path, want := range map[string][]spot{
+	for path, want := range map[string][]pathSpot{
 		"file":         {{"file", leaf}},
 		"file/x":       {{"file", leaf}},
 		"none/x":       {{"none", missing}},
@@ -202,13 +202,13 @@ func TestTrace(t *testing.T) {
 	} {
 		spots, err := trace(dir + "/" + path)
 		mustDo(t, err)
-		var got []spot
+		var got []pathSpot
 		for _, s := range spots {
 			if rest, ok := strings.CutPrefix(s.path, dir+"/"); ok {
-				got = append(got, spot{rest, s.kind})
+				got = append(got, pathSpot{rest, s.kind})
 			}
 		}
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(spot{})); diff != "" {
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(pathSpot{})); diff != "" {
 			t.Errorf("%s: %s", path, diff)
 		}
 	}

@@ -89,7 +89,7 @@ func (a attempted) run() error {
 	case "truncate":
 		return os.Truncate(a.A, 0)
 	case "create":
-		return create(a.A)
+		return createEmpty(a.A)
 	case "mkdir":
 		return os.Mkdir(a.A, 0o755)
 	case "read":
@@ -382,7 +382,7 @@ func places(tb testing.TB) map[string]string {
 		candidates = append(candidates, cache)
 	}
 	for _, disk := range append(candidates, "/var/cache", "/var/lib", "/srv") {
-		if disk == "" || within(disk, "/tmp") || within(disk, "/var/tmp") || within(disk, "/dev") {
+		if disk == "" || isWithin(disk, "/tmp") || isWithin(disk, "/var/tmp") || isWithin(disk, "/dev") {
 			continue
 		}
 		_ = os.MkdirAll(disk, 0o700) // where it can not be, the next one may

@@ -70,7 +70,7 @@ func (b *builder) pin(path string, set uint64) error {
 		return nil
 	}
 	b.pinned[path] = true
-	return over(path, path, set)
+	return bindOver(path, path, set)
 }
 
 // maskAll covers what may not be read, and the sockets by which one can ask
@@ -102,7 +102,7 @@ func (b *builder) maskAll() error {
 		if end.kind == folder {
 			source = maskFolder
 		}
-		if err := over(source, end.path, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC); err != nil {
+		if err := bindOver(source, end.path, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC); err != nil {
 			return err
 		}
 	}

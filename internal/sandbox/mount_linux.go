@@ -25,17 +25,17 @@ type builder struct {
 
 // A held tree is a mount of its own that is not attached anywhere yet.
 type held struct {
-	tree
+	keptPath
 	fd int
 }
 
-// A step is one thing to be done on the way in. None is skipped.
-type step struct {
+// An enterStep is one thing to be done on the way in. None is skipped.
+type enterStep struct {
 	name string
 	do   func() error
 }
 
-func run(steps []step) error {
+func run(steps []enterStep) error {
 	for _, s := range steps {
 		if err := s.do(); err != nil {
 			return fmt.Errorf("wall: %s: %w", s.name, err)
@@ -52,9 +52,9 @@ const (
 
 // build turns the mount namespace into what the profile lets be seen.
 func (b *builder) build() error {
-	return run([]step{
+	return run([]enterStep{
 		{"keeping mounts private", func() error { return unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "") }},
-		{"taking hold of the folders to write in", b.hold},
+		{"taking hold of the folders to write in", b.cloneTrees},
 		{"taking hold of devices", b.holdDevices},
 		{"making the system read-only", func() error {
 			return attributes(unix.AT_FDCWD, "/", unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_NOSUID)
@@ -124,8 +124,8 @@ func attach(fd int, path string) error {
 	return nil
 }
 
-// over binds source over target, with attributes.
-func over(source, target string, set uint64) error {
+// bindOver binds source over target, with attributes.
+func bindOver(source, target string, set uint64) error {
 	fd, err := clone(source)
 	if err != nil {
 		return err
@@ -139,9 +139,9 @@ func over(source, target string, set uint64) error {
 	return attach(fd, target)
 }
 
-func (b *builder) hold() error {
+func (b *builder) cloneTrees() error {
 	all := append(b.p.trees(), b.p.hidden()...)
-	slices.SortStableFunc(all, func(a, b tree) int { return strings.Compare(a.path, b.path) })
+	slices.SortStableFunc(all, func(a, b keptPath) int { return strings.Compare(a.path, b.path) })
 	for _, t := range all {
 		fd, err := clone(t.path)
 		if err != nil {
@@ -161,15 +161,15 @@ func (b *builder) hold() error {
 
 // hidden returns what may be read and lies below a folder that will be
 // private: it is put back, read-only, as the trees are.
-func (p Profile) hidden() (out []tree) {
+func (p Profile) hidden() (out []keptPath) {
 	for _, path := range p.Readable {
 		real, err := filepath.EvalSymlinks(path)
 		if err != nil || p.inTree(real) {
 			continue // there is nothing to be read, or it is there anyway
 		}
-		known := slices.ContainsFunc(out, func(t tree) bool { return within(real, t.path) })
-		if !known && slices.ContainsFunc(shared(), func(dir string) bool { return real != dir && within(real, dir) }) {
-			out = append(out, tree{real, true})
+		known := slices.ContainsFunc(out, func(t keptPath) bool { return isWithin(real, t.path) })
+		if !known && slices.ContainsFunc(shared(), func(dir string) bool { return real != dir && isWithin(real, dir) }) {
+			out = append(out, keptPath{real, true})
 		}
 	}
 	return out
@@ -177,7 +177,7 @@ func (p Profile) hidden() (out []tree) {
 
 // inTree tells whether a path is part of what the profile puts back.
 func (p Profile) inTree(path string) bool {
-	return slices.ContainsFunc(p.trees(), func(t tree) bool { return within(path, t.path) })
+	return slices.ContainsFunc(p.trees(), func(t keptPath) bool { return isWithin(path, t.path) })
 }
 
 // shared returns the folders that all processes of a machine share, with
@@ -269,7 +269,7 @@ func (b *builder) closeDev() error {
 // sockets and files of others lie.
 func (b *builder) makeTemp() error {
 	for _, real := range shared() {
-		if slices.ContainsFunc(b.held, func(h held) bool { return within(real, h.path) }) {
+		if slices.ContainsFunc(b.held, func(h held) bool { return isWithin(real, h.path) }) {
 			continue // part of the workspace
 		}
 		if err := unix.Mount("tmpfs", real, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777"); err != nil {
@@ -282,7 +282,7 @@ func (b *builder) makeTemp() error {
 
 func (b *builder) putBack() error {
 	for _, h := range b.held {
-		if slices.ContainsFunc(b.private, func(dir string) bool { return within(h.path, dir) }) {
+		if slices.ContainsFunc(b.private, func(dir string) bool { return isWithin(h.path, dir) }) {
 			if err := mountPoint(h); err != nil {
 				return err
 			}

@@ -55,7 +55,7 @@ func probeMain(in io.Reader, out io.Writer) int {
 	}
 	var promises []Promise
 	for _, p := range t.probes() {
-		promises = append(promises, p.result())
+		promises = append(promises, p.evaluate())
 	}
 	if err := json.NewEncoder(out).Encode(promises); err != nil {
 		fmt.Fprintln(os.Stderr, "wall: writing what was found:", err)
@@ -64,7 +64,7 @@ func probeMain(in io.Reader, out io.Writer) int {
 	return 0
 }
 
-func (p probe) result() Promise {
+func (p probe) evaluate() Promise {
 	err := p.try()
 	r := Promise{Name: p.name, Text: p.text, Verdict: NotHeld, Measured: measured(err)}
 	switch {
@@ -103,17 +103,17 @@ func (t targets) probes() []probe {
 	strict, edit := t.Profile.Level == Strict, !t.Profile.ReadOnly
 	list := []probe{
 		{"write-outside", "files outside the workspace can not be written or made", true, false, func() error {
-			return first(appendTo(out(probeFile)), create(out("new")), os.Remove(out(probeFile)), os.Rename(out(probeFile), out("moved")))
+			return firstSuccess(appendTo(out(probeFile)), createEmpty(out("new")), os.Remove(out(probeFile)), os.Rename(out(probeFile), out("moved")))
 		}},
 		{"protected", "protected paths can not be written, replaced or made", true, false, func() error {
-			return first(create(in(probeHooks+"/hook")), appendTo(in(probeConfig)), os.Remove(in(probeConfig)),
-				os.Rename(in(".git"), in("git")), os.MkdirAll(in(filepath.Dir(probeMissing)+"/x"), 0o755), create(in(probeMissing)))
+			return firstSuccess(createEmpty(in(probeHooks+"/hook")), appendTo(in(probeConfig)), os.Remove(in(probeConfig)),
+				os.Rename(in(".git"), in("git")), os.MkdirAll(in(filepath.Dir(probeMissing)+"/x"), 0o755), createEmpty(in(probeMissing)))
 		}},
 		{"masked", "what the rules deny to read can not be read, moved or removed", true, false, func() error {
-			return first(read(in(probeMask)), os.Rename(in(probeMask), in("env")), os.Remove(in(probeMask)), os.Link(in(probeMask), in("env")))
+			return firstSuccess(read(in(probeMask)), os.Rename(in(probeMask), in("env")), os.Remove(in(probeMask)), os.Link(in(probeMask), in("env")))
 		}},
 		{"metadata-outside", "mode, owner and times of files outside can not be changed", true, false, func() error {
-			return first(os.Chmod(out(probeFile), 0o600), os.Chtimes(out(probeFile), time.Unix(1, 0), time.Unix(1, 0)), os.Chown(out(probeFile), os.Getuid(), os.Getgid()))
+			return firstSuccess(os.Chmod(out(probeFile), 0o600), os.Chtimes(out(probeFile), time.Unix(1, 0), time.Unix(1, 0)), os.Chown(out(probeFile), os.Getuid(), os.Getgid()))
 		}},
 		{"link-outside", "files outside can not be linked into the workspace", true, false, func() error { return os.Link(out(probeFile), in("linked")) }},
 		{"read-outside", "files outside can not be read", strict, false, func() error { return read(out(probeFile)) }},
@@ -124,9 +124,9 @@ func (t targets) probes() []probe {
 		{"doors", "sockets of daemons that run programs for others are shut", true, false, t.openDoors},
 	}
 	if edit {
-		list = append(list, probe{"write-inside", "the workspace can be written", true, true, func() error { return firstError(create(in("new")), os.Remove(in("new"))) }})
+		list = append(list, probe{"write-inside", "the workspace can be written", true, true, func() error { return firstError(createEmpty(in("new")), os.Remove(in("new"))) }})
 	} else {
-		list = append(list, probe{"read-only", "the workspace can not be written", true, false, func() error { return first(create(in("new")), appendTo(in(probeFile))) }})
+		list = append(list, probe{"read-only", "the workspace can not be written", true, false, func() error { return firstSuccess(createEmpty(in("new")), appendTo(in(probeFile))) }})
 	}
 	return append(list, t.systemProbes()...)
 }
@@ -152,7 +152,7 @@ func (t targets) systemProbes() []probe {
 			return unless(unix.Unshare(unix.CLONE_NEWUSER), unix.EINVAL)
 		}},
 		{"mounts", "nothing can be mounted or unmounted", true, false, func() error {
-			return first(unix.Mount("none", t.Inside, "tmpfs", 0, ""), unix.Unmount(filepath.Join(t.Inside, probeMask), unix.MNT_DETACH))
+			return firstSuccess(unix.Mount("none", t.Inside, "tmpfs", 0, ""), unix.Unmount(filepath.Join(t.Inside, probeMask), unix.MNT_DETACH))
 		}},
 		{"privileges", "there are no capabilities but those asked for, and no program brings any", true, true, t.Profile.privileges},
 		{"kernel", "settings of the kernel can not be changed", true, false, func() error { return openToWrite("/proc/sys/kernel/core_pattern") }},
@@ -168,9 +168,9 @@ func (t targets) systemProbes() []probe {
 	}
 }
 
-// first returns nil if one of several attempts came through, else the first
+// firstSuccess returns nil if one of several attempts came through, else the first
 // error.
-func first(attempts ...error) error {
+func firstSuccess(attempts ...error) error {
 	for _, err := range attempts {
 		if err == nil {
 			return nil
@@ -232,7 +232,7 @@ func appendTo(path string) error {
 	return errors.Join(err, f.Close())
 }
 
-func create(path string) error {
+func createEmpty(path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err

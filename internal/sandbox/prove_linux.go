@@ -141,7 +141,7 @@ type scratch struct {
 }
 
 func newScratch(p Profile) (_ *scratch, err error) {
-	dir, err := p.place()
+	dir, err := p.probeFolder()
 	if err != nil {
 		return nil, err
 	}
@@ -178,16 +178,16 @@ func newScratch(p Profile) (_ *scratch, err error) {
 	if s.targets.Started, err = startTime(os.Getpid()); err != nil {
 		return nil, err
 	}
-	if err = s.listen(); err != nil {
+	if err = s.openListeners(); err != nil {
 		return nil, err
 	}
 	s.lease, err = s.profile.Prepare()
 	return s, err
 }
 
-// place makes a folder for the scratch workspace that the profile does not
+// probeFolder makes a folder for the scratch workspace that the profile does not
 // let be written, if possible one that is not hidden either.
-func (p Profile) place() (string, error) {
+func (p Profile) probeFolder() (string, error) {
 	var last error
 	for _, dir := range []string{filepath.Dir(p.Cache), filepath.Dir(p.Temp), filepath.Join(p.Home, ".cache"), p.Home, os.TempDir()} {
 		if !filepath.IsAbs(dir) || p.writable(dir) || reserved(filepath.Join(dir, "x")) {
@@ -216,8 +216,8 @@ func existing(paths []string) (found []string) {
 	return found
 }
 
-// listen opens what the probes try to connect to.
-func (s *scratch) listen() error {
+// openListeners opens what the probes try to connect to.
+func (s *scratch) openListeners() error {
 	tcp, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err

@@ -286,7 +286,7 @@ func TestPrograms(t *testing.T) {
 	cache := mkdir(t, places(t)["disk"], "cache")
 	if os.Getenv("WALL_TEST_BASE") != "" {
 		must(t, os.MkdirAll(cache+"/go-build", 0o755))
-		must(t, create(cache+"/go-build/go-full"))
+		must(t, createEmpty(cache+"/go-build/go-full"))
 	}
 	for _, c := range []struct{ program, script, want string }{
 		// The runtime of Go is compiled anew in an empty cache; once will do.
@@ -312,7 +312,7 @@ func TestPrograms(t *testing.T) {
 // ofSystem tells whether a program lies where everybody may read it.
 func ofSystem(path string) bool {
 	for _, dir := range []string{"/usr", "/bin", "/sbin", "/opt", "/nix"} {
-		if within(path, dir) {
+		if isWithin(path, dir) {
 			return true
 		}
 	}
@@ -330,7 +330,7 @@ func runProgram(t *testing.T, wanted Profile, program, script string) string {
 	if real, err := filepath.EvalSymlinks(path); err != nil || unix.Access(real, unix.X_OK) != nil {
 		t.Skip(program + " can not be run by this user")
 	}
-	if home, err := os.UserHomeDir(); wanted.Level == Strict && !ofSystem(path) && (err != nil || !within(path, home)) {
+	if home, err := os.UserHomeDir(); wanted.Level == Strict && !ofSystem(path) && (err != nil || !isWithin(path, home)) {
 		t.Skip(program + " is neither of the system nor of this user's home, and can not be read behind this wall")
 	}
 	w := newWorld(t, places(t)["disk"])

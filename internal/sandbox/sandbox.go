@@ -107,23 +107,23 @@ func (p Profile) Check() (Profile, error) {
 	var err error
 	real := func(list []string) (out []string) {
 		for _, path := range list {
-			out = append(out, resolved(path, &err))
+			out = append(out, resolvePath(path, &err))
 		}
-		return tidy(out)
+		return sortUnique(out)
 	}
 	plain := func(list []string) (out []string) {
 		for _, path := range list {
 			out = append(out, absolute(path, &err))
 		}
-		return tidy(out)
+		return sortUnique(out)
 	}
 	p.Roots, p.Writable = real(p.Roots), real(p.Writable)
 	p.Readable, p.Masks, p.Protected = plain(p.Readable), plain(p.Masks), plain(p.Protected)
 	if p.Temp != "" {
-		p.Temp = resolved(p.Temp, &err)
+		p.Temp = resolvePath(p.Temp, &err)
 	}
 	if p.Cache != "" {
-		p.Cache = resolved(p.Cache, &err)
+		p.Cache = resolvePath(p.Cache, &err)
 	}
 	if p.Home != "" {
 		p.Home = absolute(p.Home, &err)
@@ -145,7 +145,7 @@ func (p Profile) conflict() error {
 	}
 	for _, dir := range []string{p.Temp, p.Cache} {
 		for _, path := range append(slices.Clone(p.Protected), p.Masks...) {
-			if dir != "" && within(dir, path) {
+			if dir != "" && isWithin(dir, path) {
 				return fmt.Errorf("wall: %s, to be written, lies below %s, which is protected", dir, path)
 			}
 		}
@@ -188,8 +188,8 @@ func absolute(path string, err *error) string {
 	return filepath.Clean(path)
 }
 
-// resolved is absolute with all links followed. The path has to exist.
-func resolved(path string, err *error) string {
+// resolvePath is absolute with all links followed. The path has to exist.
+func resolvePath(path string, err *error) string {
 	path = absolute(path, err)
 	if *err != nil {
 		return path
@@ -202,7 +202,7 @@ func resolved(path string, err *error) string {
 	return real
 }
 
-func tidy(list []string) []string {
+func sortUnique(list []string) []string {
 	slices.Sort(list)
 	return slices.Compact(list)
 }
@@ -211,38 +211,38 @@ func tidy(list []string) []string {
 // everywhere, would be no wall.
 func reserved(path string) bool {
 	for _, dir := range []string{"/proc", "/sys", "/dev"} {
-		if within(path, dir) {
+		if isWithin(path, dir) {
 			return true
 		}
 	}
 	return path == "/"
 }
 
-// within tells whether path is dir or lies below it. Both are clean.
-func within(path, dir string) bool {
+// isWithin tells whether path is dir or lies below it. Both are clean.
+func isWithin(path, dir string) bool {
 	return path == dir || dir == "/" || strings.HasPrefix(path, dir) && path[len(dir)] == '/'
 }
 
-// A tree is a folder, or a file, that stays where it is behind the wall.
-type tree struct {
+// A keptPath is a folder, or a file, that stays where it is behind the wall.
+type keptPath struct {
 	path     string
 	readOnly bool
 }
 
 // trees returns all that the profile puts back over a read-only system, outer
 // ones first, so that an inner one has the last word.
-func (p Profile) trees() []tree {
-	var all []tree
+func (p Profile) trees() []keptPath {
+	var all []keptPath
 	for _, path := range append(slices.Clone(p.Roots), p.Writable...) {
-		all = append(all, tree{path, p.ReadOnly})
+		all = append(all, keptPath{path, p.ReadOnly})
 	}
 	for _, path := range []string{p.Temp, p.Cache} {
 		if path != "" {
-			all = append(all, tree{path, false})
+			all = append(all, keptPath{path, false})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b tree) int { return strings.Compare(a.path, b.path) })
-	return slices.CompactFunc(all, func(a, b tree) bool { return a.path == b.path && a.readOnly == b.readOnly })
+	slices.SortStableFunc(all, func(a, b keptPath) int { return strings.Compare(a.path, b.path) })
+	return slices.CompactFunc(all, func(a, b keptPath) bool { return a.path == b.path && a.readOnly == b.readOnly })
 }
 
 // writable tells whether the profile lets path be written, protected paths
@@ -250,7 +250,7 @@ func (p Profile) trees() []tree {
 func (p Profile) writable(path string) bool {
 	answer, longest := false, -1
 	for _, t := range p.trees() {
-		if within(path, t.path) && len(t.path) >= longest {
+		if isWithin(path, t.path) && len(t.path) >= longest {
 			answer, longest = !t.readOnly, len(t.path)
 		}
 	}

@@ -31,7 +31,7 @@ func (f *filter) statement(code uint16, k uint32) {
 
 func (f *filter) load(offset uint32) { f.statement(unix.BPF_LD|unix.BPF_W|unix.BPF_ABS, offset) }
 
-func (f *filter) answer(value uint32) { f.statement(unix.BPF_RET|unix.BPF_K, value) }
+func (f *filter) addReturn(value uint32) { f.statement(unix.BPF_RET|unix.BPF_K, value) }
 
 // when adds a jump: if the loaded word compares to k, the next `then`
 // statements run, otherwise they are left out.
@@ -55,40 +55,40 @@ func filterFor(level Level) filter {
 	var f filter
 	f.load(offsetArch)
 	f.unless(unix.BPF_JEQ, nativeArch, 1) // other numbers mean other calls there
-	f.answer(refuse)
+	f.addReturn(refuse)
 	f.load(offsetCall)
 	if foreignCalls != 0 {
 		f.when(unix.BPF_JGE, foreignCalls, 1)
-		f.answer(refuse)
+		f.addReturn(refuse)
 	}
 	for _, nr := range append(refusedCalls(), refusedHere()...) {
 		f.when(unix.BPF_JEQ, nr, 1)
-		f.answer(refuse)
+		f.addReturn(refuse)
 	}
 	// Its flags are behind a pointer, which a filter can not follow. Who is
 	// told that it does not exist uses clone.
 	f.when(unix.BPF_JEQ, unix.SYS_CLONE3, 1)
-	f.answer(answerErrno | uint32(unix.ENOSYS))
+	f.addReturn(answerErrno | uint32(unix.ENOSYS))
 
 	const namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
 		unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 	f.when(unix.BPF_JEQ, unix.SYS_CLONE, 4)
 	f.load(argument(0))
 	f.when(unix.BPF_JSET, namespaces, 1)
-	f.answer(refuse)
-	f.answer(answerAllow)
+	f.addReturn(refuse)
+	f.addReturn(answerAllow)
 
 	// A terminal would take what is pasted into it for typed by the user.
 	f.when(unix.BPF_JEQ, unix.SYS_IOCTL, 6)
 	f.load(argument(1))
 	f.when(unix.BPF_JEQ, unix.TIOCSTI, 1)
-	f.answer(refuse)
+	f.addReturn(refuse)
 	f.when(unix.BPF_JEQ, tioclinux, 1)
-	f.answer(refuse)
-	f.answer(answerAllow)
+	f.addReturn(refuse)
+	f.addReturn(answerAllow)
 
 	f.sockets(level, refuse)
-	f.answer(answerAllow)
+	f.addReturn(answerAllow)
 	return f
 }
 
@@ -98,12 +98,12 @@ func (f *filter) sockets(level Level, refuse uint32) {
 	f.when(unix.BPF_JEQ, unix.SYS_SOCKETPAIR, 4)
 	f.load(argument(0))
 	f.unless(unix.BPF_JEQ, unix.AF_UNIX, 1)
-	f.answer(refuse)
-	f.answer(answerAllow)
+	f.addReturn(refuse)
+	f.addReturn(answerAllow)
 
 	if level == Strict {
 		f.when(unix.BPF_JEQ, unix.SYS_SOCKET, 1)
-		f.answer(refuse)
+		f.addReturn(refuse)
 		return
 	}
 	families := []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}
@@ -111,9 +111,9 @@ func (f *filter) sockets(level Level, refuse uint32) {
 	f.load(argument(0))
 	for _, family := range families {
 		f.when(unix.BPF_JEQ, family, 1)
-		f.answer(answerAllow)
+		f.addReturn(answerAllow)
 	}
-	f.answer(refuse)
+	f.addReturn(refuse)
 }
 
 // refusedCalls are the system calls nobody behind the wall may make: to look

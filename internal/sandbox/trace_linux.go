@@ -21,8 +21,8 @@ const (
 	placeholder      // nothing, kept so; the way ends here
 )
 
-// A spot is one place on the way to a file, with no link before it.
-type spot struct {
+// A pathSpot is one place on the way to a file, with no link before it.
+type pathSpot struct {
 	path string
 	kind kind
 }
@@ -34,8 +34,8 @@ const mostLinks = 40
 // comes by, the last one being where the way ends: the file itself, or the
 // first name that does not exist, or a placeholder for it, or a file where a
 // folder was expected.
-func trace(path string) ([]spot, error) {
-	var spots []spot
+func trace(path string) ([]pathSpot, error) {
+	var spots []pathSpot
 	at, todo, links := "/", strings.Split(path, "/"), 0
 	for len(todo) > 0 {
 		name := todo[0]
@@ -51,32 +51,32 @@ func trace(path string) ([]spot, error) {
 		info, err := os.Lstat(next)
 		switch {
 		case errors.Is(err, os.ErrNotExist):
-			return append(spots, spot{next, missing}), nil
+			return append(spots, pathSpot{next, missing}), nil
 		case err != nil:
 			return spots, err
 		case isPlaceholder(next, info):
-			return append(spots, spot{next, placeholder}), nil
+			return append(spots, pathSpot{next, placeholder}), nil
 		case info.Mode()&os.ModeSymlink != 0:
 			if links++; links > mostLinks {
 				return spots, &os.PathError{Op: "following links", Path: path, Err: syscall.ELOOP}
 			}
 			target, err := os.Readlink(next)
 			if errors.Is(err, os.ErrNotExist) { // just removed
-				return append(spots, spot{next, missing}), nil
+				return append(spots, pathSpot{next, missing}), nil
 			}
 			if err != nil {
 				return spots, err
 			}
-			spots = append(spots, spot{next, link})
+			spots = append(spots, pathSpot{next, link})
 			if filepath.IsAbs(target) {
 				at = "/"
 			}
 			todo = append(strings.Split(target, "/"), todo...)
 		case info.IsDir():
-			spots = append(spots, spot{next, folder})
+			spots = append(spots, pathSpot{next, folder})
 			at = next
 		default:
-			return append(spots, spot{next, leaf}), nil
+			return append(spots, pathSpot{next, leaf}), nil
 		}
 	}
 	return spots, nil

@@ -288,7 +288,7 @@ func TestHandle(t *testing.T) {
 	dir := realDir(t, "a")
 	must(t, os.Mkdir(dir+"/real", 0o755))
 	must(t, os.Symlink("real", dir+"/link"))
-	must(t, create(dir+"/real/file"))
+	must(t, createEmpty(dir+"/real/file"))
 	fd, err := handle(dir + "/real/file")
 	must(t, err)
 	must(t, unix.Close(fd))

@@ -79,7 +79,7 @@ func TestWithin(t *testing.T) {
 	}{
 		{"/a", "/a", true}, {"/a/b", "/a", true}, {"/ab", "/a", false}, {"/", "/a", false}, {"/a", "/", true}, {"/a-b/c", "/a", false},
 	} {
-		if got := within(c.path, c.dir); got != c.want {
+		if got := isWithin(c.path, c.dir); got != c.want {
 			t.Errorf("within(%q, %q) = %v", c.path, c.dir, got)
 		}
 	}

@@ -426,7 +426,7 @@ func (w *Host) keep(ctx context.Context, by *work, tree bool, spots ...spot) fun
 	if len(at) == 0 || w.opt.Files.History == nil {
 		return nil
 	}
-	c, err := w.opt.Files.Checkpoint(ctx, w.author(by), at, files.Limits{})
+	c, err := w.opt.Files.Checkpoint(ctx, w.author(by), at, files.CheckpointLimits{})
 	if err != nil {
 		w.trouble(err)
 		return nil

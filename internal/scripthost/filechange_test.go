@@ -359,7 +359,7 @@ func TestAppendingIsNotSeeing(t *testing.T) {
 			r.must(c.op, c.arg, 'x')
 			p, err := r.files.Resolve(t.Context(), silent{}, r.dir, name)
 			must(t, err)
-			if _, known := r.files.Seen(r.call.Session, p); known != seen {
+			if _, known := r.files.ReadMark(r.call.Session, p); known != seen {
 				t.Errorf("%s %v: seen %v, want %v", c.op, c.arg, known, seen)
 			}
 			if got := r.text(r.path(name)); got != c.want {

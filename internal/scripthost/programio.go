@@ -327,7 +327,7 @@ func (o written) change(ctx context.Context, a *asker, path files.Path, flags in
 		by := a.by()
 		by.Dir = filepath.Dir(path.Real())
 		at := files.Endangered{Path: files.Pattern{Name: path.Real()}, Write: true}
-		kept, err := o.w.opt.Files.Checkpoint(ctx, by, []files.Endangered{at}, files.Limits{})
+		kept, err := o.w.opt.Files.Checkpoint(ctx, by, []files.Endangered{at}, files.CheckpointLimits{})
 		if err != nil {
 			return nil, err
 		}

@@ -182,7 +182,7 @@ func (p *programs) home(by *work) string {
 
 // judge asks everything that has to be asked before the command line may run.
 func (p *programs) judge(ctx context.Context, by *asker, dir string) error {
-	err := command.ReadLineIn(p.w.opt.Files, command.Folder{Dir: p.home(by.work), Cwd: dir}, by.line).Ask(ctx, by)
+	err := command.ReadLineIn(p.w.opt.Files, command.Location{Dir: p.home(by.work), Cwd: dir}, by.line).Ask(ctx, by)
 	if errors.Is(err, command.ErrNoCommand) {
 		return coded("EINVAL")
 	}

@@ -26,11 +26,11 @@ func (o Order) compare(a, b *rank) int {
 // A prize is a file that was found, and the lines in it.
 type prize struct {
 	rank
-	lines []Line
+	lines []MatchLine
 }
 
-// weight is what a file counts: its lines, or itself if only names are wanted.
-func (p *prize) weight() int { return max(1, len(p.lines)) }
+// matchCount is what a file counts: its lines, or itself if only names are wanted.
+func (p *prize) matchCount() int { return max(1, len(p.lines)) }
 
 // best keeps what comes first in an order, until it weighs as much as is
 // wanted. Any number of goroutines may add to it.
@@ -61,8 +61,8 @@ func (b *best) matters(time stamp, name []byte) bool {
 	return string(name) < bound.name
 }
 
-// found is how much there is so far.
-func (b *best) found() int {
+// total is how much there is so far.
+func (b *best) total() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.weight
@@ -76,7 +76,7 @@ func (b *best) add(p prize) (done bool) {
 	if b.closed {
 		return true
 	}
-	b.weight += p.weight()
+	b.weight += p.matchCount()
 	b.heap = append(b.heap, p)
 	if b.order == First || b.want == 0 {
 		return b.want > 0 && b.weight >= b.want
@@ -89,8 +89,8 @@ func (b *best) add(p prize) (done bool) {
 		b.heap[at], b.heap[up] = b.heap[up], b.heap[at]
 		at = up
 	}
-	for b.weight-b.heap[0].weight() >= b.want {
-		b.weight -= b.heap[0].weight()
+	for b.weight-b.heap[0].matchCount() >= b.want {
+		b.weight -= b.heap[0].matchCount()
 		b.pop()
 	}
 	if b.weight >= b.want {

@@ -56,8 +56,8 @@ func thinner(width int) int {
 	return 0
 }
 
-// weight is the number of bytes that a block of that form takes.
-func weight(class, width int) int {
+// blockBytes is the number of bytes that a block of that form takes.
+func blockBytes(class, width int) int {
 	return 8*rowWords(class, width) + 4*width + int(unsafe.Sizeof(trigramBlock{}))
 }
 
@@ -89,8 +89,8 @@ func (b *trigramBlock) take(id uint32) (column int) {
 	return column
 }
 
-// leave gives a column free. Its bits stay until somebody needs the column.
-func (b *trigramBlock) leave(column int) {
+// freeColumn gives a column free. Its bits stay until somebody needs the column.
+func (b *trigramBlock) freeColumn(column int) {
 	b.used[column/64] &^= 1 << (column % 64)
 	b.count--
 }

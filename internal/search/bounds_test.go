@@ -26,7 +26,7 @@ func manyRules(mark string) string {
 }
 
 // deafTree makes a tree without watches.
-func deafTree(t *testing.T, top string) *tree {
+func deafTree(t *testing.T, top string) *fileTree {
 	t.Helper()
 	tr, err := plant(t.Context(), Options{Dir: top, Exact: true, Worktree: top, Excludes: os.DevNull, Hidden: true}, false)
 	if err != nil {
@@ -60,7 +60,7 @@ func TestEqualIgnoreFiles(t *testing.T) {
 	}
 	tr := deafTree(t, top)
 	live, count := map[*rules]bool{}, 0
-	for r := range tr.rules() {
+	for r := range tr.allRules() {
 		live[r] = true
 		count += len(r.list)
 	}
@@ -207,7 +207,7 @@ func TestGlobsThatNameMuch(t *testing.T) {
 		var err error
 		size := allocated(func() {
 			n, err = newNamer(Options{Closed: true, Globs: []string{glob}})
-			leads([]string{glob})
+			globRoots([]string{glob})
 		})
 		if err != nil || len(n.globs) > 0 || size > 64<<20 {
 			t.Errorf("%.40s: %d globs, %d bytes, %v", glob, len(n.globs), size, err)
@@ -217,10 +217,10 @@ func TestGlobsThatNameMuch(t *testing.T) {
 	for i := range many {
 		many[i] = fmt.Sprintf("d%d/*", i)
 	}
-	if n := len(leads(many)); n != 0 {
+	if n := len(globRoots(many)); n != 0 {
 		t.Errorf("%d folders to go to", n)
 	}
-	if n := len(leads(many[1:])); n != maxLeads {
+	if n := len(globRoots(many[1:])); n != maxLeads {
 		t.Errorf("%d folders to go to, not %d", n, maxLeads)
 	}
 }

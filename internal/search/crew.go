@@ -24,15 +24,15 @@ const (
 // An item is some work: a folder to be entered, files to be looked at, the
 // folder of the search itself, or what was put off by the walk.
 type item struct {
-	at    *place  // nil is what was put off
-	name  string  // of the folder in that place
-	files []entry // in that place
+	at    *walkFolder // nil is what was put off
+	name  string      // of the folder in that place
+	files []dirEntry  // in that place
 }
 
-// A crew is the workers of a walk, and the work that waits for them. The work
+// A workerPool is the workers of a walk, and the work that waits for them. The work
 // that came last is done first, so that what waits is bounded by the entries
 // of the folders on the way to where the workers are.
-type crew struct {
+type workerPool struct {
 	*hunt
 	most   int // workers
 	room   int // how many files one worker puts off
@@ -58,9 +58,9 @@ type worker struct {
 	*surveyor
 	searcher
 	scratch *scratch
-	crew    *crew
-	dir     *folder // where it is
-	at      *place
+	crew    *workerPool
+	dir     *dirHandle // where it is
+	at      *walkFolder
 	base    int    // how much of the path names that
 	items   []item // found and not yet put on the stack
 	put     pile   // put off until it is known which are the newest
@@ -68,28 +68,28 @@ type worker struct {
 }
 
 // walk is the road on which nothing is known: the whole tree is walked.
-func (c *crew) walk(ctx context.Context) error {
+func (c *workerPool) walk(ctx context.Context) error {
 	s, dir, err := openScope(ctx, c.where)
 	if err != nil {
 		return err
 	}
-	c.leads = leads(c.where.Globs)
+	c.leads = globRoots(c.where.Globs)
 	c.holder.open(dir)
 	defer c.holder.close()
 	w := c.hire(s)
 	c.stack = append(c.stack, item{at: &c.holder.root})
-	c.finish(ctx, w)
+	c.waitAll(ctx, w)
 	if c.err != nil {
 		return fmt.Errorf("walking %s: %w", filepath.Join(s.top, filepath.FromSlash(s.prefix)), c.err)
 	}
 	return nil
 }
 
-// follow is the road on which the files are known: only those are looked at
+// searchListed is the road on which the files are known: only those are looked at
 // that next gives, which is called by one goroutine at a time. They come in
 // the order that is wanted, and a bar does not shut them. The surveyor and the
 // folder are those of [openScope]; follow closes the folder.
-func (c *crew) follow(ctx context.Context, s *surveyor, dir *folder, next func() (candidate, bool)) {
+func (c *workerPool) searchListed(ctx context.Context, s *surveyor, dir *dirHandle, next func() (candidate, bool)) {
 	c.holder.open(dir)
 	defer c.holder.close()
 	if c.most <= 0 {
@@ -104,19 +104,19 @@ func (c *crew) follow(ctx context.Context, s *surveyor, dir *folder, next func()
 	for range c.most - 1 {
 		c.start(ctx)
 	}
-	c.finish(ctx, w)
+	c.waitAll(ctx, w)
 }
 
 // start has another worker begin.
-func (c *crew) start(ctx context.Context) {
+func (c *workerPool) start(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	go c.hire(c.workers[0].fork()).work(ctx)
+	go c.hire(c.workers[0].fork()).loop(ctx)
 }
 
-// finish lets the first worker work, and waits for the others.
-func (c *crew) finish(ctx context.Context, w *worker) {
-	w.work(ctx)
+// waitAll lets the first worker work, and waits for the others.
+func (c *workerPool) waitAll(ctx context.Context, w *worker) {
+	w.loop(ctx)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for c.left < len(c.workers) {
@@ -125,14 +125,14 @@ func (c *crew) finish(ctx context.Context, w *worker) {
 }
 
 // interrupt wakes those who wait, to see that they are to stop.
-func (c *crew) interrupt() {
+func (c *workerPool) interrupt() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.wake.Broadcast()
 }
 
 // hire makes a worker.
-func (c *crew) hire(s *surveyor) *worker {
+func (c *workerPool) hire(s *surveyor) *worker {
 	w := &worker{surveyor: s, scratch: c.engine.borrow(), crew: c}
 	w.reader = &w.scratch.list
 	if c.pattern != nil {
@@ -143,7 +143,7 @@ func (c *crew) hire(s *surveyor) *worker {
 }
 
 // push puts work on the stack, and sees to it that somebody does it.
-func (c *crew) push(ctx context.Context, items []item) {
+func (c *workerPool) push(ctx context.Context, items []item) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.stack = append(c.stack, items...)
@@ -151,13 +151,13 @@ func (c *crew) push(ctx context.Context, items []item) {
 		c.wake.Signal()
 	}
 	if c.idle == 0 && len(c.workers) < c.most && len(c.stack) >= queued*len(c.workers) {
-		go c.hire(c.workers[0].fork()).work(ctx)
+		go c.hire(c.workers[0].fork()).loop(ctx)
 	}
 }
 
 // pop takes work from the stack, and waits for it as long as there may come
 // some.
-func (c *crew) pop() (next item, ok bool) {
+func (c *workerPool) pop() (next item, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.idle++
@@ -186,7 +186,7 @@ func (c *crew) pop() (next item, ok bool) {
 
 // sweeps gives out what the walk has put off, when that has come to its end.
 // All workers are idle.
-func (c *crew) sweeps() bool {
+func (c *workerPool) sweeps() bool {
 	if c.swept {
 		return false
 	}
@@ -207,8 +207,8 @@ func (c *crew) sweeps() bool {
 	return true
 }
 
-// ended takes the accounts of a worker that leaves.
-func (c *crew) ended(w *worker) {
+// collect takes the accounts of a worker that leaves.
+func (c *workerPool) collect(w *worker) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.left++
@@ -218,9 +218,9 @@ func (c *crew) ended(w *worker) {
 	c.wake.Broadcast()
 }
 
-// work does what is on the stack until there is nothing left.
-func (w *worker) work(ctx context.Context) {
-	defer w.crew.ended(w)
+// loop does what is on the stack until there is nothing left.
+func (w *worker) loop(ctx context.Context) {
+	defer w.crew.collect(w)
 	_ = w.crew.guard(func() error { return w.works(ctx) }) // which never fails
 }
 
@@ -232,13 +232,13 @@ func (w *worker) works(ctx context.Context) error {
 		}
 		switch {
 		case next.at == nil:
-			w.sweep(&w.crew.rest)
+			w.searchBacklog(&w.crew.rest)
 		case next.name != "":
 			w.open(ctx, next.at, next.name)
 		case next.files != nil:
 			w.visit(ctx, next.at, next.files)
 		default:
-			w.crew.err = w.enter(ctx, next.at, next.at.dir, w.above)
+			w.crew.err = w.readFolder(ctx, next.at, next.at.dir, w.above)
 		}
 		w.crew.looked.Add(int64(w.looked))
 		w.looked = 0
@@ -246,37 +246,37 @@ func (w *worker) works(ctx context.Context) error {
 }
 
 // goTo sets the path to a place.
-func (w *worker) goTo(p *place) {
+func (w *worker) goTo(p *walkFolder) {
 	w.at = p
 	w.path = p.appendPath(append(w.path[:0], w.prefix...))
 	w.base = len(w.path)
 }
 
 // open enters a folder.
-func (w *worker) open(ctx context.Context, up *place, name string) {
+func (w *worker) open(ctx context.Context, up *walkFolder, name string) {
 	holder := &w.crew.holder
-	p := &place{up: up, name: name}
+	p := &walkFolder{up: up, name: name}
 	dir, err := holder.borrow(up)
 	if err == nil {
 		sub, subErr := dir.sub(name)
 		holder.giveBack(up)
 		dir, err = sub, subErr
 	}
-	holder.forget(up)
+	holder.borrowed(up)
 	if err == nil {
-		if err = w.enter(ctx, p, dir, up.level); err != nil {
+		if err = w.readFolder(ctx, p, dir, up.level); err != nil {
 			dir.close()
 		}
 	}
 	if err != nil && !w.crew.stop.Load() {
 		w.goTo(p)
-		w.fail(err)
+		w.countError(err)
 	}
 }
 
-// enter reads a folder, looks at its files and leaves its folders to whoever
+// readFolder reads a folder, looks at its files and leaves its folders to whoever
 // comes first. Unless there is an error it takes over the handle.
-func (w *worker) enter(ctx context.Context, p *place, dir *folder, above *level) error {
+func (w *worker) readFolder(ctx context.Context, p *walkFolder, dir *dirHandle, above *level) error {
 	w.goTo(p)
 	list, level, err := w.survey(ctx, dir, above)
 	if err != nil {
@@ -291,7 +291,7 @@ func (w *worker) enter(ctx context.Context, p *place, dir *folder, above *level)
 			continue
 		}
 		w.path = append(w.path[:w.base], e.name...)
-		if leadsTo(w.path[len(w.prefix):], w.crew.leads) && w.wanted(ctx, e, level, w.base) {
+		if leadsTo(w.path[len(w.prefix):], w.crew.leads) && w.included(ctx, e, level, w.base) {
 			w.items = append(w.items, item{at: p, name: e.name})
 		}
 	}
@@ -318,7 +318,7 @@ func (w *worker) enter(ctx context.Context, p *place, dir *folder, above *level)
 }
 
 // visit looks at files of a folder that was read by somebody.
-func (w *worker) visit(ctx context.Context, p *place, files []entry) {
+func (w *worker) visit(ctx context.Context, p *walkFolder, files []dirEntry) {
 	holder := &w.crew.holder
 	dir, err := holder.borrow(p)
 	if err == nil {
@@ -328,21 +328,21 @@ func (w *worker) visit(ctx context.Context, p *place, files []entry) {
 		holder.giveBack(p)
 	} else {
 		w.goTo(p)
-		w.fail(err)
+		w.countError(err)
 	}
-	holder.forget(p)
+	holder.borrowed(p)
 }
 
 // look looks at files of the folder where the worker is.
-func (w *worker) look(ctx context.Context, files []entry) {
+func (w *worker) look(ctx context.Context, files []dirEntry) {
 	for _, e := range files {
 		if w.crew.stop.Load() {
 			return
 		}
 		w.path = append(w.path[:w.base], e.name...)
-		if w.wanted(ctx, e, w.at.level, w.base) {
+		if w.included(ctx, e, w.at.level, w.base) {
 			w.looked++
-			w.file(e.name)
+			w.searchEntry(e.name)
 		}
 	}
 	w.path = w.path[:w.base]

@@ -26,7 +26,7 @@ type Grep struct {
 	Order   Order
 	LineMax int           // how many bytes of a line are kept; 0 is 8 KiB
 	Budget  time.Duration // after that long the answer is what was found so far; 0 is no limit
-	Bar     *Bar
+	Bar     *Exclusion
 	// Report, if not nil, is told from time to time how far a long search is.
 	// It is called by one goroutine at a time.
 	Report func(Progress)
@@ -41,9 +41,9 @@ type Glob struct {
 	Report func(Progress)
 }
 
-// A Bar keeps files from being searched. Their names may be known, what is in
+// An Exclusion keeps files from being searched. Their names may be known, what is in
 // them may not, and also not whether a pattern matches there.
-type Bar struct {
+type Exclusion struct {
 	// Suspect, if not nil, is true for all files that Shut may be true for,
 	// and for few others. It depends on nothing but the name and on what Key
 	// stands for, so its answers can be kept.
@@ -68,7 +68,7 @@ type Progress struct {
 // A Hit is a line that matched.
 type Hit struct {
 	Name string
-	Line
+	MatchLine
 }
 
 // Found is the answer to a [Grep].
@@ -84,11 +84,11 @@ type Found struct {
 type File struct {
 	Name  string // relative to Where.Dir, with slashes
 	Time  time.Time
-	Lines []Line
+	Lines []MatchLine
 }
 
-// A Line is a line that matches.
-type Line struct {
+// A MatchLine is a line that matches.
+type MatchLine struct {
 	Number int    // the first is 1
 	Text   []byte // UTF-8 where the file is in UTF-16; without the line end
 	Cut    bool   // it is longer than LineMax

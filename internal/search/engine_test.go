@@ -147,7 +147,7 @@ func TestLeads(t *testing.T) {
 		{"**/src/*", ""},
 		{"a{b,c}d/e", "abd acd"},
 	} {
-		if diff := cmp.Diff(strings.Fields(test.want), leads(strings.Fields(test.globs)), cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(strings.Fields(test.want), globRoots(strings.Fields(test.globs)), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.globs, diff)
 		}
 	}
@@ -166,7 +166,7 @@ func TestOneFile(t *testing.T) {
 	if err := os.Symlink("sub", filepath.Join(top, "link")); err != nil {
 		t.Skip("there are no links here")
 	}
-	bar := &Bar{Shut: func(name string) bool { return name == "shut" }}
+	bar := &Exclusion{Shut: func(name string) bool { return name == "shut" }}
 	g := Grep{Where: Options{Dir: top, Globs: []string{"*.go"}}, Pattern: compile(t, "foo"), Limit: 5, Bar: bar}
 	for _, test := range []struct {
 		name string
@@ -229,7 +229,7 @@ func slow(t *testing.T, wait func(name string)) Grep {
 	for i := range 300 {
 		writeFile(t, filepath.Join(top, fmt.Sprint("d", i%20), fmt.Sprint(i)), "foo\n")
 	}
-	bar := &Bar{Shut: func(name string) bool { wait(name); return false }}
+	bar := &Exclusion{Shut: func(name string) bool { wait(name); return false }}
 	return Grep{Where: Options{Dir: top, Excludes: os.DevNull}, Pattern: compile(t, "foo"), Bar: bar}
 }
 

@@ -13,7 +13,7 @@ import (
 type file struct{ f *os.File }
 
 // openFile opens a regular file in this folder.
-func (f *folder) openFile(name string) (file, stat, error) {
+func (f *dirHandle) openFile(name string) (file, stat, error) {
 	if _, err := f.stat(name); err != nil {
 		return file{}, stat{}, err
 	}
@@ -44,7 +44,7 @@ func (f file) read(p []byte) (int, error) {
 func (f file) close() { _ = f.f.Close() }
 
 // stat says what is known of a regular file in this folder.
-func (f *folder) stat(name string) (stat, error) {
+func (f *dirHandle) stat(name string) (stat, error) {
 	info, err := f.root.Lstat(name)
 	if err != nil {
 		return stat{}, err
@@ -62,7 +62,7 @@ func statOf(info fs.FileInfo) stat {
 
 // openBelow opens a regular file by a name of several parts. There is no such
 // call here that follows no link.
-func (f *folder) openBelow(string) (file, stat, bool, error) { return file{}, stat{}, false, nil }
+func (f *dirHandle) openBelow(string) (file, stat, bool, error) { return file{}, stat{}, false, nil }
 
 // gone reports whether an error says that a file is not there any more, or is
 // no regular file any more: then there is nothing to search, and nothing wrong.
@@ -71,4 +71,4 @@ func gone(err error) bool {
 }
 
 // subBelow is openBelow for a folder.
-func (f *folder) subBelow(string) (*folder, bool, error) { return nil, false, nil }
+func (f *dirHandle) subBelow(string) (*dirHandle, bool, error) { return nil, false, nil }

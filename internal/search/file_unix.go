@@ -13,7 +13,7 @@ type file struct{ fd int }
 
 // openFile opens a regular file in this folder. It does not wait for the
 // other end of a pipe.
-func (f *folder) openFile(name string) (file, stat, error) {
+func (f *dirHandle) openFile(name string) (file, stat, error) {
 	fd, err := openat(f.fd, name, fileFlags)
 	if err != nil {
 		return file{}, stat{}, openError(err)
@@ -59,7 +59,7 @@ func (f file) read(p []byte) (int, error) {
 func (f file) close() { _ = unix.Close(f.fd) }
 
 // stat says what is known of a regular file in this folder.
-func (f *folder) stat(name string) (stat, error) {
+func (f *dirHandle) stat(name string) (stat, error) {
 	var st unix.Stat_t
 	for {
 		err := unix.Fstatat(f.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
@@ -83,7 +83,7 @@ func statOf(st *unix.Stat_t) stat {
 
 // openBelow opens a regular file by a name of several parts, none of which
 // may be a link. It is not ok where that needs more than one call.
-func (f *folder) openBelow(name string) (file file, st stat, ok bool, err error) {
+func (f *dirHandle) openBelow(name string) (file file, st stat, ok bool, err error) {
 	fd, ok, err := openWhole(f.fd, name, fileFlags)
 	if !ok || err != nil {
 		return file, st, ok, openError(err)
@@ -99,10 +99,10 @@ func gone(err error) bool {
 }
 
 // subBelow is openBelow for a folder.
-func (f *folder) subBelow(name string) (sub *folder, ok bool, err error) {
+func (f *dirHandle) subBelow(name string) (sub *dirHandle, ok bool, err error) {
 	fd, ok, err := openWhole(f.fd, name, unix.O_RDONLY|unix.O_DIRECTORY)
 	if !ok || err != nil {
 		return nil, ok, err
 	}
-	return &folder{fd: fd}, true, nil
+	return &dirHandle{fd: fd}, true, nil
 }

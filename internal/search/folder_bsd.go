@@ -9,7 +9,7 @@ import (
 )
 
 // reader is a second handle of the folder, to read its entries by.
-func (f *folder) reader() (*os.File, error) {
+func (f *dirHandle) reader() (*os.File, error) {
 	fd, err := openat(f.fd, ".", unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
 		return nil, err

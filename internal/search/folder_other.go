@@ -10,25 +10,25 @@ import (
 
 var errNotRegular = errors.New("not a regular file")
 
-// A folder is an open folder. What is in it is opened below the handle, and
+// A dirHandle is an open folder. What is in it is opened below the handle, and
 // never through a link.
-type folder struct{ root *os.Root }
+type dirHandle struct{ root *os.Root }
 
 // openFolder opens a folder by its name.
-func openFolder(name string) (*folder, error) {
+func openFolder(name string) (*dirHandle, error) {
 	root, err := os.OpenRoot(name)
 	if err != nil {
 		return nil, err
 	}
-	return &folder{root}, nil
+	return &dirHandle{root}, nil
 }
 
 // openExact is openFolder: there is no way here to say that no link counts.
-func openExact(name string) (*folder, error) { return openFolder(name) }
+func openExact(name string) (*dirHandle, error) { return openFolder(name) }
 
 // sub opens a folder in this one. A link would be followed as long as it stays
 // inside, so what was opened must be what the name itself is.
-func (f *folder) sub(name string) (*folder, error) {
+func (f *dirHandle) sub(name string) (*dirHandle, error) {
 	before, err := f.root.Lstat(name)
 	if err != nil {
 		return nil, err
@@ -45,11 +45,11 @@ func (f *folder) sub(name string) (*folder, error) {
 		_ = root.Close()
 		return nil, err
 	}
-	return &folder{root}, nil
+	return &dirHandle{root}, nil
 }
 
 // open opens a regular file in this folder.
-func (f *folder) open(name string) (*os.File, error) {
+func (f *dirHandle) open(name string) (*os.File, error) {
 	info, err := f.root.Lstat(name)
 	if err != nil {
 		return nil, err
@@ -61,15 +61,15 @@ func (f *folder) open(name string) (*os.File, error) {
 }
 
 // exists reports whether there is an entry of that name.
-func (f *folder) exists(name string) bool {
+func (f *dirHandle) exists(name string) bool {
 	_, err := f.root.Lstat(name)
 	return err == nil
 }
 
 // reader is a second handle of the folder, to read its entries by.
-func (f *folder) reader() (*os.File, error) { return f.root.Open(".") }
+func (f *dirHandle) reader() (*os.File, error) { return f.root.Open(".") }
 
-func (f *folder) close() { _ = f.root.Close() }
+func (f *dirHandle) close() { _ = f.root.Close() }
 
 // openRegular opens a regular file by its name, through links if need be.
 func openRegular(name string) (*os.File, error) {

@@ -14,21 +14,21 @@ import (
 
 var errNotRegular = errors.New("not a regular file")
 
-// A folder is an open folder. What is in it is opened below the handle, and
+// A dirHandle is an open folder. What is in it is opened below the handle, and
 // never through a link.
-type folder struct{ fd int }
+type dirHandle struct{ fd int }
 
 // openFolder opens a folder by its name.
-func openFolder(name string) (*folder, error) {
+func openFolder(name string) (*dirHandle, error) {
 	fd, err := openat(unix.AT_FDCWD, name, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
-	return &folder{fd: fd}, nil
+	return &dirHandle{fd: fd}, nil
 }
 
 // openExact opens a folder by a name that holds no links.
-func openExact(name string) (*folder, error) {
+func openExact(name string) (*dirHandle, error) {
 	f, err := disk.Open(name, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
 		return nil, err
@@ -38,21 +38,21 @@ func openExact(name string) (*folder, error) {
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
-	return &folder{fd: fd}, nil
+	return &dirHandle{fd: fd}, nil
 }
 
 // sub opens a folder in this one.
-func (f *folder) sub(name string) (*folder, error) {
+func (f *dirHandle) sub(name string) (*dirHandle, error) {
 	fd, err := openat(f.fd, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW)
 	if err != nil {
 		return nil, err
 	}
-	return &folder{fd: fd}, nil
+	return &dirHandle{fd: fd}, nil
 }
 
 // open opens a regular file in this folder. It does not wait for the other
 // end of a pipe.
-func (f *folder) open(name string) (*os.File, error) {
+func (f *dirHandle) open(name string) (*os.File, error) {
 	fd, err := openat(f.fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK)
 	if err == unix.ELOOP || err == unix.EMLINK { // a link; what it is called differs
 		return nil, errNotRegular
@@ -64,12 +64,12 @@ func (f *folder) open(name string) (*os.File, error) {
 }
 
 // exists reports whether there is an entry of that name.
-func (f *folder) exists(name string) bool {
+func (f *dirHandle) exists(name string) bool {
 	var st unix.Stat_t
 	return unix.Fstatat(f.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil
 }
 
-func (f *folder) close() { _ = unix.Close(f.fd) }
+func (f *dirHandle) close() { _ = unix.Close(f.fd) }
 
 // openRegular opens a regular file by its name, through links if need be.
 func openRegular(name string) (*os.File, error) {

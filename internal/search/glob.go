@@ -72,7 +72,7 @@ func (s *byteSet) add(lo, hi byte) {
 	}
 }
 
-func (s *byteSet) has(b byte) bool { return s[b>>6]&(1<<(b&63)) != 0 }
+func (s *byteSet) contains(b byte) bool { return s[b>>6]&(1<<(b&63)) != 0 }
 
 // A globParser reads a glob. The branches are those of the braces still open;
 // the first is the glob itself.
@@ -253,7 +253,7 @@ func (p *globParser) set() (*byteSet, error) {
 			return nil, errGlobBracket
 		case c == ']' && !first:
 			p.pos++
-			return r.finish(negated), nil
+			return r.complement(negated), nil
 		case p.posix(&r.set):
 			r.have = false
 		case c == '-' && r.have && !r.open:
@@ -283,7 +283,7 @@ func (r *setReader) add(c string) error {
 	return nil
 }
 
-func (r *setReader) finish(negated bool) *byteSet {
+func (r *setReader) complement(negated bool) *byteSet {
 	if r.open {
 		r.set.add('-', '-')
 	}

@@ -119,7 +119,7 @@ func asRegexp(tokens []token) string {
 		case tokClass:
 			out.WriteString(`(?:[^\x{0}-\x{10ffff}]`)
 			for b := range 256 {
-				if t.set.has(byte(b)) {
+				if t.set.contains(byte(b)) {
 					fmt.Fprintf(&out, `|\x{%x}`, b)
 				}
 			}

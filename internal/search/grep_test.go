@@ -114,13 +114,13 @@ func (n *naive) search(t rapid.TB) *Found {
 }
 
 // lines are the lines of a text that match.
-func (n *naive) lines(text []byte, skipped *Skipped) (lines []Line) {
+func (n *naive) lines(text []byte, skipped *Skipped) (lines []MatchLine) {
 	text, ok := bytes.CutPrefix(text, []byte("\xef\xbb\xbf"))
 	if !ok && len(text) > 1 && (text[0] == 0xff && text[1] == 0xfe || text[0] == 0xfe && text[1] == 0xff) {
 		text = fromWide(text)
 	}
 	part := func(at int) []byte { return text[:min(at, len(text))] }
-	var matching []Line
+	var matching []MatchLine
 	split := func(text []byte) {
 		matching = nil
 		for i, l := range bytes.SplitAfter(text, []byte("\n")) {
@@ -134,7 +134,7 @@ func (n *naive) lines(text []byte, skipped *Skipped) (lines []Line) {
 				if cut {
 					l = cutText(l, max)
 				}
-				matching = append(matching, Line{i + 1, l, cut})
+				matching = append(matching, MatchLine{i + 1, l, cut})
 			}
 		}
 	}
@@ -254,7 +254,7 @@ func TestGrepAgainstNaive(t *testing.T) {
 			rt.Skip(err)
 		}
 		if rapid.Bool().Draw(rt, "bar") {
-			g.Bar = &Bar{Shut: func(name string) bool { return strings.Contains(name, "b") }}
+			g.Bar = &Exclusion{Shut: func(name string) bool { return strings.Contains(name, "b") }}
 		}
 		fillTree(rt, where.Dir, g.Where)
 		pattern := rapid.SampledFrom([]string{"foo", "^foo", "bar$", "o b", "^$", "nothing", "fo+|é"}).Draw(rt, "pattern")

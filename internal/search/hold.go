@@ -2,21 +2,21 @@ package search
 
 import "sync"
 
-// A place is a folder that a parallel walk has come by.
-type place struct {
-	up    *place
+// A walkFolder is a folder that a parallel walk has come by.
+type walkFolder struct {
+	up    *walkFolder
 	name  string // in up
 	level *level // the ignore files that hold for its entries
 
 	// Of the holder.
-	dir        *folder // nil while it is not held open
-	users      int     // how many use dir now
-	waiting    int     // how many will still ask for it
-	prev, next *place  // in the list of those held open
+	dir        *dirHandle  // nil while it is not held open
+	users      int         // how many use dir now
+	waiting    int         // how many will still ask for it
+	prev, next *walkFolder // in the list of those held open
 }
 
 // appendPath appends the way to the place, with a slash at the end.
-func (p *place) appendPath(path []byte) []byte {
+func (p *walkFolder) appendPath(path []byte) []byte {
 	size := 0
 	for at := p; at.up != nil; at = at.up {
 		size += len(at.name) + 1
@@ -40,12 +40,12 @@ func (p *place) appendPath(path []byte) []byte {
 // a link.
 type holder struct {
 	mu    sync.Mutex
-	root  place // its prev and next are the ends of the list; it is always open
+	root  walkFolder // its prev and next are the ends of the list; it is always open
 	count int
 }
 
 // open makes dir the folder that all others can be reached from.
-func (h *holder) open(dir *folder) {
+func (h *holder) open(dir *dirHandle) {
 	h.root.dir, h.root.waiting = dir, 1
 	h.root.prev, h.root.next = &h.root, &h.root
 }
@@ -55,23 +55,23 @@ func (h *holder) close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for h.root.next != &h.root {
-		h.drop(h.root.next)
+		h.closeHandle(h.root.next)
 	}
 	h.root.dir.close()
 }
 
 // put hands over the handle of a place that was just opened. The caller has
 // borrowed it, and it will be asked for as often as is said.
-func (h *holder) put(p *place, dir *folder, times int) {
+func (h *holder) put(p *walkFolder, dir *dirHandle, times int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	p.waiting, p.users = times, 1
-	h.keep(p, dir)
+	h.addRecent(p, dir)
 }
 
-// keep puts a place into the list, and takes the first out if there are too
+// addRecent puts a place into the list, and takes the first out if there are too
 // many.
-func (h *holder) keep(p *place, dir *folder) {
+func (h *holder) addRecent(p *walkFolder, dir *dirHandle) {
 	p.dir = dir
 	p.prev, p.next = h.root.prev, &h.root
 	p.prev.next, p.next.prev = p, p
@@ -79,14 +79,14 @@ func (h *holder) keep(p *place, dir *folder) {
 	for at := h.root.next; h.count > maxHeld && at != &h.root; {
 		next := at.next
 		if at.users == 0 && at != p {
-			h.drop(at)
+			h.closeHandle(at)
 		}
 		at = next
 	}
 }
 
-// drop closes the handle of a place in the list.
-func (h *holder) drop(p *place) {
+// closeHandle closes the handle of a place in the list.
+func (h *holder) closeHandle(p *walkFolder) {
 	p.prev.next, p.next.prev = p.next, p.prev
 	p.prev, p.next = nil, nil
 	p.dir.close()
@@ -95,9 +95,9 @@ func (h *holder) drop(p *place) {
 }
 
 // borrow is the handle of a place, until it is given back.
-func (h *holder) borrow(p *place) (*folder, error) {
+func (h *holder) borrow(p *walkFolder) (*dirHandle, error) {
 	h.mu.Lock()
-	var way []*place
+	var way []*walkFolder
 	at := p
 	for ; at.dir == nil; at = at.up {
 		way = append(way, at)
@@ -126,7 +126,7 @@ func (h *holder) borrow(p *place) (*folder, error) {
 
 // share keeps a handle that was opened again, unless somebody else was
 // quicker, and borrows it.
-func (h *holder) share(p *place, dir *folder) *folder {
+func (h *holder) share(p *walkFolder, dir *dirHandle) *dirHandle {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	p.users++
@@ -134,21 +134,21 @@ func (h *holder) share(p *place, dir *folder) *folder {
 		dir.close()
 		return p.dir
 	}
-	h.keep(p, dir)
+	h.addRecent(p, dir)
 	return dir
 }
 
 // giveBack ends the use of a handle.
-func (h *holder) giveBack(p *place) {
+func (h *holder) giveBack(p *walkFolder) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	p.users--
 	h.check(p)
 }
 
-// forget says that one of those who were to borrow a handle has done so, or
+// borrowed says that one of those who were to borrow a handle has done so, or
 // never will.
-func (h *holder) forget(p *place) {
+func (h *holder) borrowed(p *walkFolder) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	p.waiting--
@@ -156,8 +156,8 @@ func (h *holder) forget(p *place) {
 }
 
 // check closes a handle that nobody needs any more.
-func (h *holder) check(p *place) {
+func (h *holder) check(p *walkFolder) {
 	if p.waiting <= 0 && p.users == 0 && p != &h.root && p.dir != nil {
-		h.drop(p)
+		h.closeHandle(p)
 	}
 }

@@ -70,7 +70,7 @@ func TestReplaced(t *testing.T) {
 				top := t.TempDir()
 				file := filepath.Join(top, "file")
 				writeFile(t, file, "foo\n")
-				bar := &Bar{Shut: func(string) bool {
+				bar := &Exclusion{Shut: func(string) bool {
 					if err := os.Remove(file); err != nil {
 						t.Error(err)
 					}
@@ -104,7 +104,7 @@ func TestReplacedFolder(t *testing.T) {
 	}
 	writeFile(t, filepath.Join(top, "dir", "sub", "file"), "foo inside\n")
 	var asked atomic.Int32
-	bar := &Bar{Shut: func(string) bool {
+	bar := &Exclusion{Shut: func(string) bool {
 		if asked.Add(1) == 52 { // the last: all the others are known
 			if err := os.Rename(filepath.Join(top, "dir", "sub"), filepath.Join(top, "dir", "old")); err != nil {
 				t.Error(err)
@@ -132,7 +132,7 @@ func TestHardLinks(t *testing.T) {
 		}
 	}
 	var asked atomic.Int32
-	bar := &Bar{Shut: func(string) bool { return false }, Linked: func(name string) bool {
+	bar := &Exclusion{Shut: func(string) bool { return false }, Linked: func(name string) bool {
 		asked.Add(1)
 		return name != "a2"
 	}}
@@ -199,7 +199,7 @@ func TestDeepSearch(t *testing.T) {
 	top := deepTree(t, depth)
 	var asked, most atomic.Int64
 	before := openHandles(t)
-	bar := &Bar{Shut: func(string) bool {
+	bar := &Exclusion{Shut: func(string) bool {
 		if asked.Add(1)%16 == 0 {
 			most.Store(max(most.Load(), int64(openHandles(t))))
 		}

@@ -26,7 +26,7 @@ type hunt struct {
 	where   Options
 	pattern *regex.Regexp // nil if names are searched for
 	keep    int           // how many bytes of a line are kept
-	bar     *Bar
+	bar     *Exclusion
 	results best
 
 	stop   atomic.Bool
@@ -42,8 +42,8 @@ type hunt struct {
 // A candidate is a file that is to be searched if it is new enough.
 type candidate struct {
 	time stamp
-	at   *place // nil is Dir
-	name string // what leads from there to the file
+	at   *walkFolder // nil is Dir
+	name string      // what leads from there to the file
 
 	// files, if there are any, are what is to be searched in the folder that
 	// the name leads to, in no order.
@@ -99,8 +99,8 @@ func (b *backlog) end() {
 	b.over = true
 }
 
-// file deals with a file of the folder where the worker is. The path names it.
-func (w *worker) file(base string) {
+// searchEntry deals with a file of the folder where the worker is. The path names it.
+func (w *worker) searchEntry(base string) {
 	h := w.crew.hunt
 	if h.bar.shuts(w.path[len(w.prefix):]) {
 		w.skipped.Barred++
@@ -119,7 +119,7 @@ func (w *worker) file(base string) {
 	case order == Newest && (h.putOff.Load() || h.results.bound.Load() != nil):
 		st, err := w.dir.stat(base)
 		if err != nil {
-			w.failed(err)
+			w.countFailure(err)
 			return
 		}
 		if !h.results.matters(st.time, w.path[len(w.prefix):]) {
@@ -132,14 +132,14 @@ func (w *worker) file(base string) {
 	}
 	f, st, err := w.dir.openFile(base)
 	if err != nil {
-		w.failed(err)
+		w.countFailure(err)
 		return
 	}
 	w.grep(f, st)
 }
 
 // shuts reports whether a file may not be searched.
-func (b *Bar) shuts(name []byte) bool {
+func (b *Exclusion) shuts(name []byte) bool {
 	if b == nil {
 		return false
 	}
@@ -147,10 +147,10 @@ func (b *Bar) shuts(name []byte) bool {
 	return (b.Suspect == nil || b.Suspect(text)) && b.Shut(text)
 }
 
-// failed counts a file that cannot be read, unless it is none any more.
-func (w *worker) failed(err error) {
+// countFailure counts a file that cannot be read, unless it is none any more.
+func (w *worker) countFailure(err error) {
 	if !gone(err) {
-		w.fail(err)
+		w.countError(err)
 	}
 }
 
@@ -161,7 +161,7 @@ func (w *worker) putFile(c candidate) {
 		return
 	}
 	at, dir := w.at, w.dir
-	w.sweep(&backlog{next: w.put.newest()})
+	w.searchBacklog(&backlog{next: w.put.newest()})
 	w.put = w.put[:0]
 	w.goTo(at)
 	w.dir = dir
@@ -175,7 +175,7 @@ func (w *worker) list(base string) {
 	}
 	st, err := w.dir.stat(base)
 	if err != nil {
-		w.failed(err)
+		w.countFailure(err)
 		return
 	}
 	if h.results.matters(st.time, w.path[len(w.prefix):]) {
@@ -189,7 +189,7 @@ func (w *worker) grep(f file, st stat) {
 	lines, binary, err := w.search(f, st.size)
 	f.close()
 	if err != nil {
-		w.failed(err)
+		w.countFailure(err)
 	}
 	if len(lines) == 0 && !binary {
 		return
@@ -211,7 +211,7 @@ func (w *worker) grep(f file, st stat) {
 func (h *hunt) add(p prize) {
 	lines := h.lines.Add(int64(len(p.lines)))
 	if h.tell {
-		h.note(p)
+		h.recordRecent(p)
 	}
 	if h.results.add(p) {
 		h.stop.Store(true)
@@ -221,8 +221,8 @@ func (h *hunt) add(p prize) {
 	}
 }
 
-// note keeps lines for the next report of progress.
-func (h *hunt) note(p prize) {
+// recordRecent keeps lines for the next report of progress.
+func (h *hunt) recordRecent(p prize) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, l := range p.lines[:min(len(p.lines), maxRecent-len(h.recent))] {
@@ -239,8 +239,8 @@ func (h *hunt) progress() Progress {
 	return p
 }
 
-// sweep searches files that were put off, as long as they can matter.
-func (w *worker) sweep(b *backlog) {
+// searchBacklog searches files that were put off, as long as they can matter.
+func (w *worker) searchBacklog(b *backlog) {
 	h := w.crew.hunt
 	root := w.crew.holder.root.dir
 	for !h.stop.Load() {
@@ -266,7 +266,7 @@ func (w *worker) sweep(b *backlog) {
 		}
 		f, st, err := root.openDown(w.name())
 		if err != nil {
-			w.failed(err)
+			w.countFailure(err)
 			continue
 		}
 		w.grep(f, st)
@@ -280,7 +280,7 @@ func (w *worker) sweepFolder(c candidate) {
 	dir, err := root.goDown(c.name)
 	w.path = append(append(w.path[:0], w.prefix...), c.name...)
 	if err != nil {
-		w.failed(err)
+		w.countFailure(err)
 		return
 	}
 	if dir != root {
@@ -299,7 +299,7 @@ func (w *worker) sweepFolder(c candidate) {
 		w.looked++
 		opened, st, err := dir.openFile(f.name)
 		if err != nil {
-			w.failed(err)
+			w.countFailure(err)
 			continue
 		}
 		w.grep(opened, st)
@@ -308,7 +308,7 @@ func (w *worker) sweepFolder(c candidate) {
 
 // goDown opens a folder by a name of several parts, none of which may be a
 // link. "" is the folder itself.
-func (f *folder) goDown(name string) (*folder, error) {
+func (f *dirHandle) goDown(name string) (*dirHandle, error) {
 	if name == "" {
 		return f, nil
 	}
@@ -331,7 +331,7 @@ func (f *folder) goDown(name string) (*folder, error) {
 
 // openDown opens a regular file by a name of several parts. None of them may
 // be a link.
-func (f *folder) openDown(name string) (file, stat, error) {
+func (f *dirHandle) openDown(name string) (file, stat, error) {
 	if opened, st, ok, err := f.openBelow(name); ok {
 		return opened, st, err
 	}

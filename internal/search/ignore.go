@@ -97,9 +97,9 @@ type stock struct {
 // fileCost is what a file costs that has no rules.
 const fileCost = 128
 
-// rules reads an ignore file, unless one with the same text was read already.
+// readRules reads an ignore file, unless one with the same text was read already.
 // When there is no room any more only such files have rules.
-func (k *stock) rules(text string) (*rules, error) {
+func (k *stock) readRules(text string) (*rules, error) {
 	sum := sha256.Sum256([]byte(text))
 	k.mu.Lock()
 	r, ok := k.known[sum]
@@ -124,12 +124,12 @@ func (k *stock) rules(text string) (*rules, error) {
 		k.known = map[[sha256.Size]byte]*rules{}
 	}
 	k.known[sum] = r
-	k.cost += r.size()
+	k.cost += r.memory()
 	return r, nil
 }
 
-// sweep forgets files that are not in use any more, if room is getting scarce.
-func (k *stock) sweep(used iter.Seq[*rules]) {
+// evict forgets files that are not in use any more, if room is getting scarce.
+func (k *stock) evict(used iter.Seq[*rules]) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.cost < maxStock/2 {
@@ -144,13 +144,13 @@ func (k *stock) sweep(used iter.Seq[*rules]) {
 		if r == nil || !live[r] {
 			delete(k.known, sum)
 		} else {
-			k.cost += r.size()
+			k.cost += r.memory()
 		}
 	}
 }
 
-// size is about how many bytes a file takes.
-func (r *rules) size() int {
+// memory is about how many bytes a file takes.
+func (r *rules) memory() int {
 	if r == nil {
 		return fileCost
 	}
@@ -254,8 +254,8 @@ func (r *rules) insert(next rule, g glob) {
 	default:
 		next.glob = &g
 		r.rest = append(r.rest, id-1)
-		r.work += g.prog.work()
-		r.cost += g.prog.size()
+		r.work += g.prog.matchCost()
+		r.cost += g.prog.memory()
 	}
 	if !next.negated {
 		r.plain++

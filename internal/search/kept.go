@@ -38,7 +38,7 @@ const (
 //     was looked at: the file keeps its old place in the order, and an index may
 //     pass it over;
 //   - a file system that is mounted on a folder of the tree, or taken off.
-type keeper struct {
+type treeCache struct {
 	memory int
 	idle   time.Duration
 	ctx    context.Context // ends with the keeper
@@ -48,17 +48,17 @@ type keeper struct {
 
 	mu     sync.Mutex
 	closed bool
-	list   []*plot // the one used last is the last
+	list   []*cachedTree // the one used last is the last
 }
 
-// A plot is a folder whose tree is kept, or will be.
-type plot struct {
-	keeper *keeper
+// A cachedTree is a folder whose tree is kept, or will be.
+type cachedTree struct {
+	keeper *treeCache
 	opt    Options // Dir is the folder
 	top    string
 
 	gate chan struct{} // holds a token while somebody uses what follows
-	tree *tree         // nil as long as there is none
+	tree *fileTree     // nil as long as there is none
 	over bool          // it is not kept any more
 
 	granted atomic.Int64 // bytes that the index may have
@@ -75,11 +75,11 @@ type plot struct {
 }
 
 // newKeeper makes a keeper, or nil if nothing is to be kept.
-func newKeeper(opt EngineOptions) *keeper {
+func newKeeper(opt EngineOptions) *treeCache {
 	if !opt.Keep || !keepable {
 		return nil
 	}
-	k := &keeper{memory: opt.Memory, idle: opt.Idle}
+	k := &treeCache{memory: opt.Memory, idle: opt.Idle}
 	if k.idle <= 0 {
 		k.idle = defaultIdle
 	}
@@ -92,7 +92,7 @@ func newKeeper(opt EngineOptions) *keeper {
 
 // close gives up all trees, and waits a while for what goes on in the
 // background.
-func (k *keeper) close() {
+func (k *treeCache) close() {
 	if k == nil {
 		return
 	}
@@ -122,15 +122,15 @@ func (k *keeper) close() {
 }
 
 // end gives up the tree.
-func (s *plot) end() {
+func (s *cachedTree) end() {
 	s.gate <- struct{}{}
 	defer func() { <-s.gate }()
 	s.over = true
-	s.discard()
+	s.discardTree()
 }
 
-// discard gives up the tree. The caller is in the gate.
-func (s *plot) discard() {
+// discardTree gives up the tree. The caller is in the gate.
+func (s *cachedTree) discardTree() {
 	if s.tree != nil {
 		s.tree.close()
 		s.tree = nil
@@ -145,7 +145,7 @@ func serves(opt *Options) bool {
 
 // find is what is kept for a folder or for one above it. It begins to keep
 // the folder if there is nothing.
-func (k *keeper) find(opt *Options) *plot {
+func (k *treeCache) find(opt *Options) *cachedTree {
 	top := topOf(opt)
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -154,13 +154,13 @@ func (k *keeper) find(opt *Options) *plot {
 	}
 	at := -1
 	for i, s := range k.list {
-		if s.top == top && s.opt.Excludes == opt.Excludes && within(opt.Dir, s.opt.Dir) && (!s.foreign || s.opt.Dir == opt.Dir) &&
+		if s.top == top && s.opt.Excludes == opt.Excludes && isWithin(opt.Dir, s.opt.Dir) && (!s.foreign || s.opt.Dir == opt.Dir) &&
 			(at < 0 || len(s.opt.Dir) > len(k.list[at].opt.Dir)) {
 			at = i
 		}
 	}
 	if at < 0 {
-		return k.keep(opt, top)
+		return k.addTree(opt, top)
 	}
 	s := k.list[at]
 	k.list = append(slices.Delete(k.list, at, at+1), s)
@@ -168,11 +168,11 @@ func (k *keeper) find(opt *Options) *plot {
 	return s
 }
 
-// keep begins to keep a folder. The caller has the lock.
-func (k *keeper) keep(opt *Options, top string) *plot {
-	s := &plot{keeper: k, top: top, gate: make(chan struct{}, 1)}
+// addTree begins to keep a folder. The caller has the lock.
+func (k *treeCache) addTree(opt *Options, top string) *cachedTree {
+	s := &cachedTree{keeper: k, top: top, gate: make(chan struct{}, 1)}
 	s.opt = Options{Dir: opt.Dir, Exact: true, Hidden: true, Closed: true, Worktree: opt.Worktree, Excludes: opt.Excludes}
-	s.timer = time.AfterFunc(k.idle, func() { k.forget(s) })
+	s.timer = time.AfterFunc(k.idle, func() { k.removeTree(s) })
 	k.list = append(k.list, s)
 	if len(k.list) > maxKept {
 		old := k.list[0]
@@ -183,8 +183,8 @@ func (k *keeper) keep(opt *Options, top string) *plot {
 	return s
 }
 
-// forget gives up a tree that nobody asks for.
-func (k *keeper) forget(s *plot) {
+// removeTree gives up a tree that nobody asks for.
+func (k *treeCache) removeTree(s *cachedTree) {
 	k.mu.Lock()
 	at := slices.Index(k.list, s)
 	if at < 0 || k.closed {
@@ -198,8 +198,8 @@ func (k *keeper) forget(s *plot) {
 	s.end()
 }
 
-// within reports whether a folder is another one or in it.
-func within(dir, of string) bool {
+// isWithin reports whether a folder is another one or in it.
+func isWithin(dir, of string) bool {
 	rest, ok := strings.CutPrefix(dir, strings.TrimSuffix(of, "/"))
 	return ok && (rest == "" || rest[0] == '/')
 }
@@ -208,27 +208,27 @@ func within(dir, of string) bool {
 // worktree that the folder is in by its name is no link, since the folder is
 // exact.
 func topOf(opt *Options) string {
-	if opt.Worktree != "" && strings.HasPrefix(opt.Worktree, "/") && within(opt.Dir, opt.Worktree) && clean(opt.Worktree) {
+	if opt.Worktree != "" && strings.HasPrefix(opt.Worktree, "/") && isWithin(opt.Dir, opt.Worktree) && isCleanPath(opt.Worktree) {
 		return opt.Worktree
 	}
 	return highest(opt.Dir, opt.Worktree)
 }
 
-// clean reports whether an absolute name is as short as it can be.
-func clean(name string) bool {
+// isCleanPath reports whether an absolute name is as short as it can be.
+func isCleanPath(name string) bool {
 	return name == "/" || !strings.HasSuffix(name, "/") && !strings.Contains(name, "//") &&
 		!strings.Contains(name+"/", "/./") && !strings.Contains(name+"/", "/../")
 }
 
 // A use is a search for which there may be a tree.
 type use struct {
-	*plot
-	from *keeper
+	*cachedTree
+	from *treeCache
 }
 
-// use begins a search, which is to be ended.
-func (k *keeper) use(opt *Options) use {
-	if k == nil || !serves(opt) || !clean(opt.Dir) {
+// beginSearch begins a search, which is to be ended.
+func (k *treeCache) beginSearch(opt *Options) use {
+	if k == nil || !serves(opt) || !isCleanPath(opt.Dir) {
 		return use{}
 	}
 	k.active.Add(1)
@@ -241,14 +241,14 @@ func (u use) end() {
 		return
 	}
 	u.from.active.Add(-1)
-	if u.plot != nil {
-		u.plot.tend(true)
+	if u.cachedTree != nil {
+		u.cachedTree.tend(true)
 	}
 }
 
 // take answers a search from the tree, if there is one that can.
-func (u use) take(ctx context.Context, c *crew) (ok bool, err error) {
-	s := u.plot
+func (u use) take(ctx context.Context, c *workerPool) (ok bool, err error) {
+	s := u.cachedTree
 	if s == nil {
 		return false, nil
 	}
@@ -257,7 +257,7 @@ func (u use) take(ctx context.Context, c *crew) (ok bool, err error) {
 	case <-ctx.Done():
 		return true, ctx.Err()
 	}
-	p, err := s.inside(ctx, c)
+	p, err := s.makePlan(ctx, c)
 	if p == nil || err != nil {
 		return err != nil, err
 	}
@@ -269,13 +269,13 @@ func (u use) take(ctx context.Context, c *crew) (ok bool, err error) {
 	return true, nil
 }
 
-// inside makes a plan and leaves the gate. A tree in the middle of whose
+// makePlan makes a plan and leaves the gate. A tree in the middle of whose
 // change something went very wrong is given up.
-func (s *plot) inside(ctx context.Context, c *crew) (*plan, error) {
+func (s *cachedTree) makePlan(ctx context.Context, c *workerPool) (*treePlan, error) {
 	whole := false
 	defer func() {
 		if !whole {
-			s.discard()
+			s.discardTree()
 		}
 		<-s.gate
 	}()
@@ -286,7 +286,7 @@ func (s *plot) inside(ctx context.Context, c *crew) (*plan, error) {
 
 // plan brings the tree up to date and makes a plan of the search, or none if
 // the tree cannot answer it. An error says that the search is over.
-func (s *plot) plan(ctx context.Context, c *crew) (*plan, error) {
+func (s *cachedTree) plan(ctx context.Context, c *workerPool) (*treePlan, error) {
 	if s.tree == nil {
 		return nil, nil
 	}
@@ -314,18 +314,18 @@ func (s *plot) plan(ctx context.Context, c *crew) (*plan, error) {
 }
 
 // spoil gives up a tree that is of no use any more. The caller is in the gate.
-func (s *plot) spoil(err error) {
-	s.discard()
+func (s *cachedTree) spoil(err error) {
+	s.discardTree()
 	s.keeper.mu.Lock()
 	defer s.keeper.mu.Unlock()
-	s.fail(err)
+	s.recordFailure(err)
 }
 
-// fail notes why there is no tree. The more often that happens, the longer it
+// recordFailure notes why there is no tree. The more often that happens, the longer it
 // takes until there is a new one. The caller has the keeper's lock.
-func (s *plot) fail(err error) {
+func (s *cachedTree) recordFailure(err error) {
 	switch {
-	case errors.Is(err, errNoEars) && !s.deaf:
+	case errors.Is(err, errNoWatches) && !s.deaf:
 		s.deaf = true
 	case errors.Is(err, errForeign):
 		s.foreign = true
@@ -337,7 +337,7 @@ func (s *plot) fail(err error) {
 }
 
 // tend begins to make a tree, or to fill the index of the one there is.
-func (s *plot) tend(asked bool) {
+func (s *cachedTree) tend(asked bool) {
 	k := s.keeper
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -364,15 +364,15 @@ func (s *plot) tend(asked bool) {
 	s.wasted = 0
 	if s.tree.hungry(s.queries > 1 && k.memory > 0) {
 		s.filling = true
-		k.work.Go(s.fill)
+		k.work.Go(s.fillIndex)
 	}
 }
 
 // build makes a tree.
-func (s *plot) build(deaf bool) {
+func (s *cachedTree) build(deaf bool) {
 	k := s.keeper
 	t, err := plant(k.ctx, s.opt, !deaf)
-	if errors.Is(err, errNoEars) {
+	if errors.Is(err, errNoWatches) {
 		t, err = plant(k.ctx, s.opt, false)
 	}
 	s.gate <- struct{}{}
@@ -385,7 +385,7 @@ func (s *plot) build(deaf bool) {
 	k.mu.Lock()
 	s.building = false
 	if err != nil {
-		s.fail(err)
+		s.recordFailure(err)
 	}
 	more := err == nil && s.queries > 1
 	k.mu.Unlock()

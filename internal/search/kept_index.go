@@ -20,7 +20,7 @@ const (
 // open gives the tree an index, to be filled, if it has none. The caller is in
 // the gate. Without watches it is not known which texts have changed, so then
 // there is none.
-func (s *plot) open() {
+func (s *cachedTree) open() {
 	t, k := s.tree, s.keeper
 	if t == nil || t.index != nil || !t.ears {
 		return
@@ -49,25 +49,25 @@ func (s *plot) open() {
 
 // hungry reports whether there is something to be put into the index. One that
 // is not there yet has to be wanted.
-func (t *tree) hungry(wanted bool) bool {
+func (t *fileTree) hungry(wanted bool) bool {
 	return len(t.todo) > 0 || wanted && t.index == nil && t.ears && !t.bare
 }
 
 // changed says that a text has to be put into the index anew. Until then it
 // is a candidate of every search, and a file with several names is so always.
-func (t *tree) changed(id uint32) {
+func (t *fileTree) changed(id uint32) {
 	if t.index == nil {
 		return
 	}
 	t.unindex(id)
-	if t.leaves[id].flags&shared == 0 && !t.waiting.has(id) {
+	if t.leaves[id].flags&shared == 0 && !t.waiting.contains(id) {
 		t.waiting.set(id)
 		t.todo = append(t.todo, id)
 	}
 }
 
 // unindex forgets a text.
-func (t *tree) unindex(id uint32) {
+func (t *fileTree) unindex(id uint32) {
 	if t.index == nil {
 		return
 	}
@@ -75,8 +75,8 @@ func (t *tree) unindex(id uint32) {
 	t.touched = t.touched || t.reading == id
 }
 
-// fill puts texts into the index until all are there.
-func (s *plot) fill() {
+// fillIndex puts texts into the index until all are there.
+func (s *cachedTree) fillIndex() {
 	k := s.keeper
 	s.gate <- struct{}{}
 	s.open()
@@ -89,8 +89,8 @@ func (s *plot) fill() {
 		standBack()
 	}
 	if root, err := openExact(s.opt.Dir); err == nil {
-		f := &filler{plot: s, root: root}
-		for f.one() {
+		f := &filler{cachedTree: s, root: root}
+		for f.indexNext() {
 			if k.active.Load() > 0 {
 				time.Sleep(breather)
 			}
@@ -104,17 +104,17 @@ func (s *plot) fill() {
 
 // A filler reads texts for an index.
 type filler struct {
-	*plot
-	root  *folder
-	tree  *tree
+	*cachedTree
+	root  *dirHandle
+	tree  *fileTree
 	id    uint32 // of the text at hand, if there is a tree
 	full  bool   // there was no memory left
 	buf   []byte
 	waste int
 }
 
-// one puts a text into the index. It reports false if there is none left.
-func (f *filler) one() bool {
+// indexNext puts a text into the index. It reports false if there is none left.
+func (f *filler) indexNext() bool {
 	name, ok := f.next()
 	if !ok {
 		return false
@@ -130,7 +130,7 @@ func (f *filler) one() bool {
 func (f *filler) next() (name string, ok bool) {
 	f.gate <- struct{}{}
 	defer func() { <-f.gate }()
-	t := f.plot.tree
+	t := f.cachedTree.tree
 	if f.tree != nil && t != f.tree || t == nil || t.index == nil || f.keeper.ctx.Err() != nil {
 		return "", false
 	}
@@ -149,7 +149,7 @@ func (f *filler) next() (name string, ok bool) {
 	for len(t.todo) > 0 {
 		id := t.todo[0]
 		t.todo = t.todo[1:]
-		t.waiting.clear(id)
+		t.waiting.remove(id)
 		if t.leaves[id].flags&(alive|shared) == alive {
 			f.id, t.reading = id, id
 			return t.leafPath(id), true

@@ -41,20 +41,20 @@ const (
 
 func newMemo(key string) *memo { return &memo{key: key, counted: -1} }
 
-// forget says that a leaf is another one now.
-func (m *memo) forget(id uint32) {
-	m.known.clear(id)
+// invalidate says that a leaf is another one now.
+func (m *memo) invalidate(id uint32) {
+	m.known.remove(id)
 	m.covered = 0
 }
 
 // A bitmap is a set of small numbers.
 type bitmap []uint64
 
-func (b bitmap) has(id uint32) bool {
+func (b bitmap) contains(id uint32) bool {
 	return int(id/64) < len(b) && b[id/64]&(1<<(id%64)) != 0
 }
 
-func (b bitmap) clear(id uint32) {
+func (b bitmap) remove(id uint32) {
 	if int(id/64) < len(b) {
 		b[id/64] &^= 1 << (id % 64)
 	}
@@ -67,8 +67,8 @@ func (b *bitmap) set(id uint32) {
 	(*b)[id/64] |= 1 << (id % 64)
 }
 
-// all gives the numbers of the set.
-func (b bitmap) all() iter.Seq[uint32] {
+// each gives the numbers of the set.
+func (b bitmap) each() iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for i, word := range b {
 			for ; word != 0; word &= word - 1 {
@@ -80,13 +80,13 @@ func (b bitmap) all() iter.Seq[uint32] {
 	}
 }
 
-// A plan is how a search is answered from a tree. It has its own view of that,
+// A treePlan is how a search is answered from a tree. It has its own view of that,
 // so the tree may change meanwhile.
-type plan struct {
+type treePlan struct {
 	view
 	*surveyor // its scope is that of the search
 	dir       uint32
-	handle    *folder // of dir; nil when somebody else will close it
+	handle    *dirHandle // of dir; nil when somebody else will close it
 	leads     []string
 	memo      *memo // nil if there is nothing to remember
 	negated   bool  // some globs leave things out
@@ -106,7 +106,7 @@ type plan struct {
 }
 
 // release ends the use of the tree.
-func (p *plan) release() {
+func (p *treePlan) release() {
 	if p.handle != nil {
 		p.handle.close()
 	}
@@ -122,7 +122,7 @@ func (p *plan) release() {
 // plan brings the tree up to date and plans a search. Without an error and
 // without a plan, the tree is all right but cannot answer. The plan takes over
 // the handle of the folder to search.
-func (t *tree) plan(ctx context.Context, c *crew, root, dir *folder) (*plan, error) {
+func (t *fileTree) plan(ctx context.Context, c *workerPool, root, dir *dirHandle) (*treePlan, error) {
 	self, err := root.lookSelf()
 	if err != nil || self.id != t.branches[0].id {
 		return nil, errStale
@@ -131,7 +131,7 @@ func (t *tree) plan(ctx context.Context, c *crew, root, dir *folder) (*plan, err
 		return nil, err
 	}
 	rel := strings.TrimPrefix(strings.TrimPrefix(c.where.Dir, t.root), "/")
-	at := t.reach(rel, dir)
+	at := t.branchOf(rel, dir)
 	if at == none {
 		return nil, nil
 	}
@@ -139,9 +139,9 @@ func (t *tree) plan(ctx context.Context, c *crew, root, dir *folder) (*plan, err
 	if err != nil {
 		return nil, nil // it is said by the other road what is wrong
 	}
-	p := &plan{view: t.view, surveyor: s, dir: at, handle: dir, reading: none, want: &c.results}
+	p := &treePlan{view: t.view, surveyor: s, dir: at, handle: dir, reading: none, want: &c.results}
 	p.shutAll = t.shutAll
-	p.leads = leads(c.where.Globs)
+	p.leads = globRoots(c.where.Globs)
 	if s.globs != nil {
 		p.negated = s.globs.plain < len(s.globs.list)
 		p.baseOnly = s.globs.exact == nil && s.globs.rest == nil
@@ -155,13 +155,13 @@ func (t *tree) plan(ctx context.Context, c *crew, root, dir *folder) (*plan, err
 		p.release()
 		return nil, nil
 	}
-	p.fill(t, c, rel)
+	p.setup(t, c, rel)
 	return p, nil
 }
 
-// reach is the branch that a path leads to, or none if a search in it cannot
+// branchOf is the branch that a path leads to, or none if a search in it cannot
 // be answered. The folder must be that of the branch.
-func (t *tree) reach(path string, dir *folder) uint32 {
+func (t *fileTree) branchOf(path string, dir *dirHandle) uint32 {
 	at := t.descend(path)
 	if at == none || at != 0 && !floating(t.scope.global) {
 		return none
@@ -175,8 +175,8 @@ func (t *tree) reach(path string, dir *folder) uint32 {
 	return at
 }
 
-// fill sets what a plan needs to go through the files.
-func (p *plan) fill(t *tree, c *crew, rel string) {
+// setup sets what a plan needs to go through the files.
+func (p *treePlan) setup(t *fileTree, c *workerPool, rel string) {
 	p.list = t.newest
 	if c.results.order == ByName {
 		if t.named == nil {
@@ -199,7 +199,7 @@ func (p *plan) fill(t *tree, c *crew, rel string) {
 
 // pick makes a list of the candidates of the index, if they are few: then it
 // is quicker to sort them than to look for them among all.
-func (p *plan) pick(order Order) {
+func (p *treePlan) pick(order Order) {
 	if p.hits == nil || p.hits.Count(uint32(len(p.leaves))) > maxPicked {
 		return
 	}
@@ -220,7 +220,7 @@ func (p *plan) pick(order Order) {
 }
 
 // scopeOf is the scope of a search in a branch.
-func (t *tree) scopeOf(c *crew, at uint32) (s *surveyor, err error) {
+func (t *fileTree) scopeOf(c *workerPool, at uint32) (s *surveyor, err error) {
 	scope := *t.scope
 	scope.opt = c.where
 	scope.prefix = string(t.appendPath([]byte(scope.prefix), 0, at))
@@ -234,7 +234,7 @@ func (t *tree) scopeOf(c *crew, at uint32) (s *surveyor, err error) {
 }
 
 // memo is what is remembered under a key, for one search at a time.
-func (t *tree) memo(key string) *memo {
+func (t *fileTree) memo(key string) *memo {
 	for _, m := range t.memos {
 		if m.key == key {
 			if m.busy.CompareAndSwap(false, true) {
@@ -282,16 +282,16 @@ func floating(r *rules) bool {
 	return true
 }
 
-// relative is the name of a branch in the folder to search, and where its last
+// relativeName is the name of a branch in the folder to search, and where its last
 // part begins.
-func (p *plan) relative(id uint32) (name []byte, base int) {
+func (p *treePlan) relativeName(id uint32) (name []byte, base int) {
 	p.path = p.appendPath(p.path[:0], p.dir, id)
 	name = p.path[:max(0, len(p.path)-1)]
 	return name, len(name) - int(p.branches[id].size)
 }
 
 // walks reports whether a walk would come to a branch.
-func (p *plan) walks(id uint32) bool {
+func (p *treePlan) walks(id uint32) bool {
 	if id == p.dir {
 		return true
 	}
@@ -316,33 +316,33 @@ func (p *plan) walks(id uint32) bool {
 
 // enters reports whether a walk that comes by a branch would enter it, or
 // would if it were not ignored.
-func (p *plan) enters(id uint32) bool {
+func (p *treePlan) enters(id uint32) bool {
 	if p.leads == nil && !p.negated {
 		return true
 	}
-	name, base := p.relative(id)
+	name, base := p.relativeName(id)
 	return leadsTo(name, p.leads) && p.globs.match(&p.machine, name, base, true) != kept
 }
 
 // wants reports whether a walk would find a leaf.
-func (p *plan) wants(id uint32) bool {
+func (p *treePlan) wants(id uint32) bool {
 	l := &p.leaves[id]
 	if p.memo == nil {
 		return l.flags&shut == 0
 	}
 	m := p.memo
-	if !m.known.has(id) {
+	if !m.known.contains(id) {
 		m.known.set(id)
-		m.yes.clear(id)
+		m.yes.remove(id)
 		if p.walks(l.dir) && p.finds(id) {
 			m.yes.set(id)
 		}
 	}
-	return m.yes.has(id)
+	return m.yes.contains(id)
 }
 
 // finds reports whether a walk would find a leaf in its folder.
-func (p *plan) finds(id uint32) bool {
+func (p *treePlan) finds(id uint32) bool {
 	l := &p.leaves[id]
 	if p.globs == nil {
 		return l.flags&shut == 0
@@ -357,7 +357,7 @@ func (p *plan) finds(id uint32) bool {
 }
 
 // judgeLeaf says what the globs make of a leaf.
-func (p *plan) judgeLeaf(id uint32) verdict {
+func (p *treePlan) judgeLeaf(id uint32) verdict {
 	if p.baseOnly {
 		return p.globs.match(&p.machine, p.leafName(id), 0, false)
 	}
@@ -369,7 +369,7 @@ func (p *plan) judgeLeaf(id uint32) verdict {
 
 // count counts what a walk would leave out. It reports false if the globs name
 // a folder that is ignored, and so is not in the tree.
-func (p *plan) count(t *tree) bool {
+func (p *treePlan) count(t *fileTree) bool {
 	ignored, named := p.shutAll+len(p.closed), false
 	if m := p.memo; m != nil {
 		if m.counted != t.shape {
@@ -381,7 +381,7 @@ func (p *plan) count(t *tree) bool {
 	p.skipped = Skipped{Ignored: ignored}
 	p.skipped.add(Skipped{Failed: t.above.count, Err: t.above.err})
 	for id, f := range t.failed {
-		above := f.listed && !p.walks(id) && t.below(p.dir, map[uint32]bool{id: true})
+		above := f.listed && !p.walks(id) && t.isBelowAny(p.dir, map[uint32]bool{id: true})
 		if above || p.walks(id) {
 			name, _ := filepath.Rel(filepath.FromSlash(t.branchPath(p.dir)), filepath.FromSlash(t.branchPath(id)))
 			p.skipped.add(Skipped{Failed: f.count, Err: fmt.Errorf("reading %s: %w", filepath.ToSlash(name), f.err)})
@@ -392,12 +392,12 @@ func (p *plan) count(t *tree) bool {
 
 // countIgnored counts the files and folders that are left out because an
 // ignore file names them.
-func (p *plan) countIgnored() (count int, named bool) {
+func (p *treePlan) countIgnored() (count int, named bool) {
 	for _, id := range p.closed {
 		if !p.walks(p.branches[id].parent) || !p.enters(id) {
 			continue
 		}
-		if name, base := p.relative(id); p.scope.names.match(&p.machine, name, base) {
+		if name, base := p.relativeName(id); p.scope.names.match(&p.machine, name, base) {
 			named = true
 		}
 		count++
@@ -410,7 +410,7 @@ func (p *plan) countIgnored() (count int, named bool) {
 
 // countFiles counts the files that an ignore file names, in the folders that
 // are walked.
-func (p *plan) countFiles() (count int) {
+func (p *treePlan) countFiles() (count int) {
 	if !p.negated {
 		for id := range p.branches {
 			if b := &p.branches[id]; b.shut > 0 && b.flags&alive != 0 && p.walks(uint32(id)) {

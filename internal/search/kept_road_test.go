@@ -58,7 +58,7 @@ func (b *bed) deafen() {
 	b.keeper.work.Wait()
 	for _, s := range b.keeper.list {
 		s.deaf = true
-		s.discard()
+		s.discardTree()
 	}
 	b.warm()
 	if b.tree().ears {
@@ -66,15 +66,15 @@ func (b *bed) deafen() {
 	}
 }
 
-func (b *bed) tree() *tree { return b.keeper.list[0].tree }
+func (b *bed) tree() *fileTree { return b.keeper.list[0].tree }
 
 // serves reports whether a search would be answered from a tree.
 func (b *bed) serves(where Options) bool {
 	b.Helper()
 	c := b.hunt(where, Newest, 0).crew()
-	u := b.keeper.use(&where)
+	u := b.keeper.beginSearch(&where)
 	defer b.keeper.active.Add(-1)
-	if u.plot == nil {
+	if u.cachedTree == nil {
 		return false
 	}
 	u.gate <- struct{}{}
@@ -334,7 +334,7 @@ func TestKeptIndexRaces(t *testing.T) {
 	}
 	writeFile(t, b.path("a0"), "nothing yet\n")
 	b.names(b.where)
-	f := &filler{plot: s, root: root}
+	f := &filler{cachedTree: s, root: root}
 	name, ok := f.next()
 	if !ok || name != "a0" {
 		t.Fatalf("to be indexed is %q, %v", name, ok)
@@ -372,11 +372,11 @@ func TestProbe(t *testing.T) {
 	seed := maphash.MakeSeed()
 	p := probe{path: filepath.Join(t.TempDir(), "file"), whole: true}
 	p.take(seed)
-	if !p.same(seed) {
+	if !p.unchanged(seed) {
 		t.Error("absent and still absent")
 	}
 	writeFile(t, p.path, "one")
-	if p.same(seed) {
+	if p.unchanged(seed) {
 		t.Error("made")
 	}
 	writeFile(t, p.path, "two")
@@ -385,22 +385,22 @@ func TestProbe(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.seen = seen // as if the clock had stood still
-	if p.same(seed) {
+	if p.unchanged(seed) {
 		t.Error("changed at the same time")
 	}
-	if !p.same(seed) {
+	if !p.unchanged(seed) {
 		t.Error("not changed")
 	}
 	if err := os.Chtimes(p.path, time.Time{}, time.Unix(5, 0)); err != nil {
 		t.Fatal(err)
 	}
-	if !p.same(seed) {
+	if !p.unchanged(seed) {
 		t.Error("only its time has changed")
 	}
 	if err := os.Remove(p.path); err != nil {
 		t.Fatal(err)
 	}
-	if p.same(seed) {
+	if p.unchanged(seed) {
 		t.Error("removed")
 	}
 }
@@ -556,7 +556,7 @@ func TestKeptStops(t *testing.T) {
 	b.warm()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	why := errors.New("no more")
-	_, err := b.Grep(ctx, Grep{Where: b.where, Pattern: compile(t, "needle"), Bar: &Bar{Shut: func(string) bool {
+	_, err := b.Grep(ctx, Grep{Where: b.where, Pattern: compile(t, "needle"), Bar: &Exclusion{Shut: func(string) bool {
 		cancel(why)
 		return false
 	}}})
@@ -569,7 +569,7 @@ func TestKeptStops(t *testing.T) {
 	b.same("after that", b.where)
 	over := make(chan struct{})
 	defer close(over)
-	slow := &Bar{Shut: func(string) bool { <-over; return false }}
+	slow := &Exclusion{Shut: func(string) bool { <-over; return false }}
 	found, err := b.Grep(context.Background(), Grep{
 		Where: b.where, Pattern: compile(t, "needle"), Bar: slow, Budget: time.Millisecond,
 	})
@@ -640,7 +640,7 @@ func TestTableIsAMap(t *testing.T) {
 		hash := func(id uint32) uint32 { return id * id % 23 }
 		for _, id := range rapid.SliceOfN(rapid.Uint32Range(0, 200), 0, 600).Draw(rt, "ids") {
 			if live[id] {
-				tab.drop(hash(id), id)
+				tab.removeSlot(hash(id), id)
 			} else {
 				tab.put(hash(id), id, hash)
 			}
@@ -665,7 +665,7 @@ func TestTreeOrder(t *testing.T) {
 		change := func() {
 			dir := rapid.SampledFrom(dirs).Draw(rt, "dir")
 			base := name.Draw(rt, "name")
-			at := info{kind: entryFile, links: 1, time: stamp{int64(rapid.IntRange(0, 2).Draw(rt, "time")), 0}}
+			at := entryInfo{kind: entryFile, links: 1, time: stamp{int64(rapid.IntRange(0, 2).Draw(rt, "time")), 0}}
 			switch id := tr.findLeaf(dir, base); {
 			case tr.findBranch(dir, base) != none:
 			case id != none && rapid.Bool().Draw(rt, "drop"):
@@ -686,7 +686,7 @@ func TestTreeOrder(t *testing.T) {
 			for range rapid.IntRange(0, 60).Draw(rt, "changes") {
 				change()
 			}
-			tr.settle()
+			tr.sortOrder()
 			var want []string
 			for path := range live {
 				want = append(want, path)

@@ -7,7 +7,7 @@ import (
 )
 
 // run answers the search.
-func (p *plan) run(ctx context.Context, c *crew) {
+func (p *treePlan) run(ctx context.Context, c *workerPool) {
 	if c.pattern == nil {
 		p.listNames(c)
 		return
@@ -20,12 +20,12 @@ func (p *plan) run(ctx context.Context, c *crew) {
 	first.skipped = p.skipped
 	dir := p.handle
 	p.handle = nil
-	c.follow(ctx, first, dir, p.next)
+	c.searchListed(ctx, first, dir, p.next)
 }
 
 // atMost reports whether there are no more candidates than that, before
 // globs are looked at.
-func (p *plan) atMost(n int) bool {
+func (p *treePlan) atMost(n int) bool {
 	if len(p.list) <= n {
 		return true
 	}
@@ -34,7 +34,7 @@ func (p *plan) atMost(n int) bool {
 
 // listNames is the answer if only names are asked for. They come in the order
 // that is wanted, so the first are the best.
-func (p *plan) listNames(c *crew) {
+func (p *treePlan) listNames(c *workerPool) {
 	var list []prize
 	for !c.stop.Load() && (c.results.want == 0 || len(list) < c.results.want) {
 		next, ok := p.next()
@@ -66,15 +66,15 @@ const ordered = 1024
 // rare reports whether so little was found so far that most files will have to
 // be searched, so that it counts more that those of a folder are opened
 // together. It is asked now and then.
-func (p *plan) rare() bool {
+func (p *treePlan) rare() bool {
 	if p.at < ordered || p.at&(p.at-1) != 0 || p.hits != nil || p.want.order != Newest {
 		return false
 	}
-	return p.want.want == 0 || p.at*p.want.want > p.want.found()*len(p.list)/2
+	return p.want.want == 0 || p.at*p.want.want > p.want.total()*len(p.list)/2
 }
 
 // next is the next file to be looked at, or the next folder of them.
-func (p *plan) next() (candidate, bool) {
+func (p *treePlan) next() (candidate, bool) {
 	if p.groups != nil {
 		return p.nextFolder()
 	}
@@ -85,7 +85,7 @@ func (p *plan) next() (candidate, bool) {
 		}
 		id := p.list[p.at]
 		p.at++
-		if !p.hits.Has(id) && id != p.reading || !p.wants(id) || p.barred.has(id) {
+		if !p.hits.Has(id) && id != p.reading || !p.wants(id) || p.barred.contains(id) {
 			continue
 		}
 		l := &p.leaves[id]
@@ -100,7 +100,7 @@ func (p *plan) next() (candidate, bool) {
 }
 
 // group puts the files that are left side by side with those of their folder.
-func (p *plan) group() {
+func (p *treePlan) group() {
 	p.groups = make([]uint32, len(p.branches)+1)
 	rest := p.list[p.at:]
 	for _, id := range rest {
@@ -120,7 +120,7 @@ func (p *plan) group() {
 }
 
 // nextFolder is some files of a folder.
-func (p *plan) nextFolder() (candidate, bool) {
+func (p *treePlan) nextFolder() (candidate, bool) {
 	for p.at < len(p.list) {
 		dir := p.leaves[p.list[p.at]].dir
 		end := min(int(p.groups[dir+1]), p.at+portion)
@@ -128,7 +128,7 @@ func (p *plan) nextFolder() (candidate, bool) {
 		p.at = end
 		var c candidate
 		for _, id := range some {
-			if p.wants(id) && !p.barred.has(id) {
+			if p.wants(id) && !p.barred.contains(id) {
 				c.files = append(c.files, candidate{time: p.leaves[id].time(), name: string(p.leafName(id))})
 			}
 		}
@@ -143,7 +143,7 @@ func (p *plan) nextFolder() (candidate, bool) {
 
 // bars finds out which files may not be searched, whether or not they come
 // into question.
-func (p *plan) bars(c *crew) {
+func (p *treePlan) bars(c *workerPool) {
 	bar := c.bar
 	if bar == nil {
 		return
@@ -157,9 +157,9 @@ func (p *plan) bars(c *crew) {
 			if c.stop.Load() {
 				return
 			}
-			if !m.known.has(id) {
+			if !m.known.contains(id) {
 				m.known.set(id)
-				m.yes.clear(id)
+				m.yes.remove(id)
 				if bar.Suspect == nil || bar.Suspect(p.fullName(id)) {
 					m.yes.set(id)
 				}
@@ -167,7 +167,7 @@ func (p *plan) bars(c *crew) {
 		}
 		m.covered = len(p.leaves)
 	}
-	for id := range m.yes.all() {
+	for id := range m.yes.each() {
 		if int(id) < len(p.leaves) && p.leaves[id].flags&alive != 0 && p.wants(id) && bar.Shut(p.fullName(id)) {
 			p.barred.set(id)
 			p.skipped.Barred++
@@ -177,7 +177,7 @@ func (p *plan) bars(c *crew) {
 
 // fullName is the name of a leaf in the folder to search, or "" if it is
 // elsewhere.
-func (p *plan) fullName(id uint32) string {
+func (p *treePlan) fullName(id uint32) string {
 	dir := p.leaves[id].dir
 	if p.dir != 0 && !p.walksTo(dir) {
 		return ""
@@ -186,7 +186,7 @@ func (p *plan) fullName(id uint32) string {
 }
 
 // walksTo reports whether a branch is the folder to search or in it.
-func (p *plan) walksTo(id uint32) bool {
+func (p *treePlan) walksTo(id uint32) bool {
 	for id != p.dir {
 		if id = p.branches[id].parent; id == none {
 			return false

@@ -277,7 +277,7 @@ func (g *garden) check() {
 		}
 		q := Grep{Where: where, Pattern: re, Limit: limit, Order: order}
 		if g.next(4) == 0 {
-			q.Bar = &Bar{
+			q.Bar = &Exclusion{
 				Key:     "txt",
 				Suspect: func(name string) bool { return strings.HasSuffix(name, ".txt") },
 				Shut:    func(name string) bool { return !strings.HasPrefix(name, "a/") },
@@ -316,7 +316,7 @@ func (g *garden) settle() {
 		s.rest = time.Time{}
 		if g.deaf && !s.deaf {
 			s.deaf = true
-			s.discard()
+			s.discardTree()
 		}
 	}
 }

@@ -54,8 +54,8 @@ type marks struct {
 	files    [excludeFile]bool // by their kind
 }
 
-// note looks at an entry of a listing that begins with a dot.
-func (m *marks) note(name []byte, kind entryKind) {
+// noteEntry looks at an entry of a listing that begins with a dot.
+func (m *marks) noteEntry(name []byte, kind entryKind) {
 	at := rgFile
 	switch string(name) {
 	case ".git", ".jj":
@@ -72,11 +72,11 @@ func (m *marks) note(name []byte, kind entryKind) {
 	m.files[at] = kind == entryFile
 }
 
-// judge asks the ignore files about the entry that a path names, whose last
+// ignoreVerdict asks the ignore files about the entry that a path names, whose last
 // component begins at base. The verdict means nothing when the context is done. A file of a nearer folder goes before one of a
 // folder above. All of one kind go before those of the next kind, and git's own
 // are bounded by the repository.
-func (s *surveyor) judge(ctx context.Context, l *level, path []byte, base int, isDir bool) verdict {
+func (s *surveyor) ignoreVerdict(ctx context.Context, l *level, path []byte, base int, isDir bool) verdict {
 	s.machine.ctx = ctx
 	var said [kinds]verdict
 	inRepo := l != nil && l.inRepo
@@ -102,7 +102,7 @@ func (s *surveyor) judge(ctx context.Context, l *level, path []byte, base int, i
 
 // readLevel reads the ignore files of the folder that the path names. The
 // marks say which there are.
-func (s *surveyor) readLevel(dir *folder, m marks, above *level) *level {
+func (s *surveyor) readLevel(dir *dirHandle, m marks, above *level) *level {
 	l := &level{up: above, end: len(s.path)}
 	if above != nil {
 		l.inRepo, l.size, l.work = above.inRepo, above.size, above.work
@@ -123,7 +123,7 @@ func (s *surveyor) readLevel(dir *folder, m marks, above *level) *level {
 
 // readRepo looks whether the folder is the top of a repository, and reads the
 // exclude file of that.
-func (s *surveyor) readRepo(dir *folder, l *level) {
+func (s *surveyor) readRepo(dir *dirHandle, l *level) {
 	if !dir.exists(".git") {
 		l.repo = dir.exists(".jj")
 		l.inRepo = l.inRepo || l.repo
@@ -138,7 +138,7 @@ func (s *surveyor) readRepo(dir *folder, l *level) {
 // openExclude opens the exclude file of a repository. In a linked worktree and
 // in a submodule .git is a file that names the folder, maybe relative to where
 // it is.
-func openExclude(dir *folder, where func() string) (*os.File, error) {
+func openExclude(dir *dirHandle, where func() string) (*os.File, error) {
 	if f, err := dir.open(".git"); err == nil {
 		text, err := readBounded(f, 4096)
 		_ = f.Close()
@@ -163,7 +163,7 @@ func openExclude(dir *folder, where func() string) (*os.File, error) {
 
 // openExclude opens the exclude file in a repository's own folder. A link is
 // not followed: rules tell what is in the file they come from.
-func (f *folder) openExclude() (*os.File, error) {
+func (f *dirHandle) openExclude() (*os.File, error) {
 	info, err := f.sub("info")
 	if err != nil {
 		return nil, errNotRegular
@@ -203,22 +203,22 @@ func (s *surveyor) readRules(l *level, open func() (*os.File, error)) *rules {
 	f, err := open()
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errNotRegular) {
-			s.fail(err)
+			s.countError(err)
 		}
 		return nil
 	}
 	defer func() { _ = f.Close() }()
 	if s.size+l.size >= maxLive {
-		s.fail(errTooMuch)
+		s.countError(errTooMuch)
 		return nil
 	}
 	text, err := readBounded(f, maxIgnoreFile)
 	if err != nil {
-		s.fail(err)
+		s.countError(err)
 		return nil
 	}
 	l.size += len(text)
-	r, err := s.stock.rules(text)
+	r, err := s.stock.readRules(text)
 	if err == nil && r != nil {
 		l.work += r.work + fileWork
 		switch {
@@ -230,7 +230,7 @@ func (s *surveyor) readRules(l *level, open func() (*os.File, error)) *rules {
 		}
 	}
 	if err != nil {
-		s.fail(err)
+		s.countError(err)
 	}
 	return r
 }

@@ -26,7 +26,7 @@ const (
 )
 
 // list reads the entries of a folder that are files or folders, unsorted.
-func (l *lister) list(ctx context.Context, dir *folder) ([]entry, error) {
+func (l *lister) list(ctx context.Context, dir *dirHandle) ([]dirEntry, error) {
 	if l.buf == nil {
 		l.buf = make([]byte, 64<<10)
 	}
@@ -49,9 +49,9 @@ func (l *lister) list(ctx context.Context, dir *folder) ([]entry, error) {
 		l.take(dir, l.buf[:n])
 	}
 	names := string(l.names)
-	list := make([]entry, len(l.sizes))
+	list := make([]dirEntry, len(l.sizes))
 	for i, size := range l.sizes {
-		list[i] = entry{name: names[:size], kind: l.kinds[i]}
+		list[i] = dirEntry{name: names[:size], kind: l.kinds[i]}
 		names = names[size:]
 	}
 	if cap(l.names) > 1<<20 { // one large folder is no reason to keep so much
@@ -61,7 +61,7 @@ func (l *lister) list(ctx context.Context, dir *folder) ([]entry, error) {
 }
 
 // take reads the records of a buffer.
-func (l *lister) take(dir *folder, buf []byte) {
+func (l *lister) take(dir *dirHandle, buf []byte) {
 	for len(buf) >= direntName {
 		size := int(binary.NativeEndian.Uint16(buf[direntLen:]))
 		if size < direntName || size > len(buf) {
@@ -80,10 +80,10 @@ func (l *lister) take(dir *folder, buf []byte) {
 		case unix.DT_DIR:
 			kind = entryDir
 		case unix.DT_UNKNOWN:
-			kind = kindOf(dir, string(name))
+			kind = entryKindOf(dir, string(name))
 		}
 		if name[0] == '.' {
-			l.marks.note(name, kind)
+			l.marks.noteEntry(name, kind)
 		}
 		if kind == entryOther {
 			continue
@@ -94,8 +94,8 @@ func (l *lister) take(dir *folder, buf []byte) {
 	}
 }
 
-// kindOf asks for the kind of an entry, where the folder does not say.
-func kindOf(dir *folder, name string) entryKind {
+// entryKindOf asks for the kind of an entry, where the folder does not say.
+func entryKindOf(dir *dirHandle, name string) entryKind {
 	var st unix.Stat_t
 	if unix.Fstatat(dir.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
 		return entryOther

@@ -14,7 +14,7 @@ type lister struct {
 }
 
 // list reads the entries of a folder that are files or folders, unsorted.
-func (l *lister) list(ctx context.Context, dir *folder) (list []entry, err error) {
+func (l *lister) list(ctx context.Context, dir *dirHandle) (list []dirEntry, err error) {
 	l.marks = marks{}
 	f, err := dir.reader()
 	if err != nil {
@@ -27,14 +27,14 @@ func (l *lister) list(ctx context.Context, dir *folder) (list []entry, err error
 		}
 		some, err := f.ReadDir(1024)
 		for _, d := range some {
-			e := entry{name: d.Name()}
+			e := dirEntry{name: d.Name()}
 			switch {
 			case d.Type().IsRegular():
 				e.kind = entryFile
 			case d.IsDir():
 				e.kind = entryDir
 			}
-			l.marks.note([]byte(e.name), e.kind)
+			l.marks.noteEntry([]byte(e.name), e.kind)
 			if e.kind != entryOther {
 				list = append(list, e)
 			}

@@ -36,7 +36,7 @@ func compileGlob(text string, d dialect) (glob, error) {
 
 // newGlob makes a glob from what was read.
 func newGlob(tokens []token) glob {
-	if text, ok := literal(tokens); ok {
+	if text, ok := literalText(tokens); ok {
 		return glob{shape: shapeExact, text: text}
 	}
 	if len(tokens) > 1 && tokens[0].kind == tokDeepPrefix {
@@ -58,12 +58,12 @@ func baseGlob(tokens []token) (g glob, ok bool) {
 	case last > 0 && tokens[last].kind == tokStar:
 		g.shape, tokens = shapePrefix, tokens[:last]
 	}
-	g.text, ok = literal(tokens)
+	g.text, ok = literalText(tokens)
 	return g, ok && !strings.Contains(g.text, "/")
 }
 
-// literal is the text of tokens that are all plain bytes.
-func literal(tokens []token) (string, bool) {
+// literalText is the text of tokens that are all plain bytes.
+func literalText(tokens []token) (string, bool) {
 	text := make([]byte, len(tokens))
 	for i, t := range tokens {
 		if t.kind != tokByte {
@@ -128,17 +128,17 @@ type program struct {
 	last   *byteSet // the last byte of every match is one of these, if not nil
 }
 
-// work is what a name costs at most that is compared with the program, for
+// matchCost is what a name costs at most that is compared with the program, for
 // each of its bytes. A glob without a program has a little too.
-func (p *program) work() int {
+func (p *program) matchCost() int {
 	if p == nil {
 		return 1
 	}
 	return len(p.code)
 }
 
-// size is about how many bytes the program takes.
-func (p *program) size() int {
+// memory is about how many bytes the program takes.
+func (p *program) memory() int {
 	if p == nil {
 		return 0
 	}
@@ -160,8 +160,8 @@ func compileProgram(tokens []token) *program {
 	for tail < len(tokens) && tokens[len(tokens)-1-tail].kind == tokByte {
 		tail++
 	}
-	p.prefix, _ = literal(tokens[:head])
-	p.suffix, _ = literal(tokens[len(tokens)-tail:])
+	p.prefix, _ = literalText(tokens[:head])
+	p.suffix, _ = literalText(tokens[len(tokens)-tail:])
 	p.middle = longest(tokens[min(head, len(tokens)-tail) : len(tokens)-tail])
 	p.least = least(tokens)
 	if n := len(tokens); n > 0 && tokens[n-1].kind == tokClass {
@@ -180,7 +180,7 @@ func longest(tokens []token) (text string) {
 			i++
 		}
 		if i-start > len(text) {
-			text, _ = literal(tokens[start:i])
+			text, _ = literalText(tokens[start:i])
 		}
 	}
 	return text
@@ -290,7 +290,7 @@ func empty(branch []token) bool {
 // not match.
 func (p *program) match(m *machine, path []byte) bool {
 	if len(path) < p.least || !endsWith(path, p.suffix) || !bytes.HasPrefix(path, []byte(p.prefix)) ||
-		p.last != nil && !p.last.has(path[len(path)-1]) || p.middle != "" && !bytes.Contains(path, []byte(p.middle)) {
+		p.last != nil && !p.last.contains(path[len(path)-1]) || p.middle != "" && !bytes.Contains(path, []byte(p.middle)) {
 		return false
 	}
 	m.start(len(p.code))
@@ -299,7 +299,7 @@ func (p *program) match(m *machine, path []byte) bool {
 		if len(m.next) == 0 || m.done(len(m.next)) {
 			return false
 		}
-		m.step(p, c)
+		m.stepByte(p, c)
 	}
 	for _, at := range m.next {
 		if p.code[at].op == opMatch {
@@ -379,8 +379,8 @@ func (m *machine) add(p *program, at int32) {
 	}
 }
 
-// step takes a byte.
-func (m *machine) step(p *program, c byte) {
+// stepByte takes a byte.
+func (m *machine) stepByte(p *program, c byte) {
 	m.now, m.next = m.next, m.now[:0]
 	m.newRound()
 	for _, at := range m.now {
@@ -394,7 +394,7 @@ func (m *machine) step(p *program, c byte) {
 				m.add(p, at+1)
 			}
 		case opSet:
-			if p.sets[i.x].has(c) {
+			if p.sets[i.x].contains(c) {
 				m.add(p, at+1)
 			}
 		case opStar:

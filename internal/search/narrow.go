@@ -143,10 +143,10 @@ func (n *namer) match(m *machine, name []byte, base int) bool {
 	return false
 }
 
-// leads are the plain folders that globs begin with, without a slash at the
+// globRoots are the plain folders that globs begin with, without a slash at the
 // end. All that the globs keep is in one of them; nil says that it can be
 // anywhere.
-func leads(globs []string) (folders []string) {
+func globRoots(globs []string) (folders []string) {
 	left := tally(maxTokens)
 	for _, line := range globs {
 		next, text, ok := cutLine(line)
@@ -178,7 +178,7 @@ func lead(tokens []token) string {
 	for n < len(tokens) && tokens[n].kind == tokByte {
 		n++
 	}
-	text, _ := literal(tokens[:n])
+	text, _ := literalText(tokens[:n])
 	if n < len(tokens) && tokens[n].border() { // a/b/** and a/b/**/c
 		return text
 	}

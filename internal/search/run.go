@@ -46,8 +46,8 @@ type EngineOptions struct {
 // An Engine searches trees. Any number of goroutines may use it.
 type Engine struct {
 	opt     EngineOptions
-	keeper  *keeper // nil if nothing is kept
-	room    int     // how many files one worker puts off, if not the usual number
+	keeper  *treeCache // nil if nothing is kept
+	room    int        // how many files one worker puts off, if not the usual number
 	closed  atomic.Bool
 	scratch sync.Pool
 }
@@ -103,7 +103,7 @@ func (e *Engine) Grep(ctx context.Context, g Grep) (*Found, error) {
 	c := h.crew()
 	road := c.road
 	if g.File != "" {
-		road = func(ctx context.Context) error { return c.one(ctx, g.File) }
+		road = func(ctx context.Context) error { return c.searchFile(ctx, g.File) }
 	}
 	late, err := c.oversee(ctx, road, g.Budget, g.Report)
 	if err != nil {
@@ -155,8 +155,8 @@ func (e *Engine) hunt(where Options, order Order, limit int) *hunt {
 	return h
 }
 
-func (h *hunt) crew() *crew {
-	c := &crew{hunt: h, most: h.engine.opt.Workers, room: maxPut}
+func (h *hunt) crew() *workerPool {
+	c := &workerPool{hunt: h, most: h.engine.opt.Workers, room: maxPut}
 	if h.engine.room > 0 {
 		c.room = h.engine.room
 	}
@@ -165,8 +165,8 @@ func (h *hunt) crew() *crew {
 }
 
 // road takes the road that suits the search.
-func (c *crew) road(ctx context.Context) error {
-	use := c.engine.keeper.use(&c.where)
+func (c *workerPool) road(ctx context.Context) error {
+	use := c.engine.keeper.beginSearch(&c.where)
 	defer use.end()
 	if known, err := use.take(ctx, c); known {
 		return err
@@ -177,8 +177,8 @@ func (c *crew) road(ctx context.Context) error {
 	return c.walk(ctx)
 }
 
-// one searches one file, whatever rules say of it but the bar's.
-func (c *crew) one(ctx context.Context, name string) error {
+// searchFile searches one file, whatever rules say of it but the bar's.
+func (c *workerPool) searchFile(ctx context.Context, name string) error {
 	c.most = 1
 	s, dir, err := openScope(ctx, Options{Dir: c.where.Dir, Exact: c.where.Exact, Ignored: true})
 	if err != nil {
@@ -202,7 +202,7 @@ func (c *crew) one(ctx context.Context, name string) error {
 	}
 	f.close()
 	given := false
-	c.follow(ctx, s, dir, func() (candidate, bool) {
+	c.searchListed(ctx, s, dir, func() (candidate, bool) {
 		first := !given
 		given = true
 		return candidate{name: name}, first
@@ -211,7 +211,7 @@ func (c *crew) one(ctx context.Context, name string) error {
 }
 
 // oversee takes a road to its end, or until the time is over.
-func (c *crew) oversee(ctx context.Context, road func(context.Context) error, limit time.Duration, report func(Progress)) (late bool, err error) {
+func (c *workerPool) oversee(ctx context.Context, road func(context.Context) error, limit time.Duration, report func(Progress)) (late bool, err error) {
 	if c.engine.closed.Load() {
 		return false, errClosed
 	}
@@ -266,7 +266,7 @@ type crash struct {
 
 // guard does some work. If that panics, the search ends and whoever waits for
 // it panics, rather than the process as a whole.
-func (c *crew) guard(work func() error) error {
+func (c *workerPool) guard(work func() error) error {
 	defer func() {
 		if value := recover(); value != nil {
 			c.crash.CompareAndSwap(nil, &crash{value, debug.Stack()})
@@ -278,7 +278,7 @@ func (c *crew) guard(work func() error) error {
 }
 
 // rethrow panics if a worker has.
-func (c *crew) rethrow() {
+func (c *workerPool) rethrow() {
 	if crash := c.crash.Load(); crash != nil {
 		panic(fmt.Sprintf("searching: %v\n\n%s", crash.value, crash.stack))
 	}
@@ -296,7 +296,7 @@ func (c *clock) start(d time.Duration) {
 }
 
 // end has everybody stop, and waits a little until they have.
-func (c *crew) end(cancel context.CancelFunc, done chan error) {
+func (c *workerPool) end(cancel context.CancelFunc, done chan error) {
 	c.stop.Store(true)
 	cancel()
 	c.interrupt()
@@ -309,7 +309,7 @@ func (c *crew) end(cancel context.CancelFunc, done chan error) {
 }
 
 // account is what was left out.
-func (c *crew) account() Skipped {
+func (c *workerPool) account() Skipped {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.skipped

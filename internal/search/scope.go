@@ -41,7 +41,7 @@ type surveyor struct {
 
 // openScope opens Dir and reads the ignore files above it. The surveyor's path
 // is that of Dir then. The caller closes the folder.
-func openScope(ctx context.Context, opt Options) (s *surveyor, dir *folder, err error) {
+func openScope(ctx context.Context, opt Options) (s *surveyor, dir *dirHandle, err error) {
 	s = &surveyor{scope: &scope{opt: opt, stock: &stock{}}, reader: &lister{}}
 	if s.globs, err = parseGlobs(opt.Globs); err != nil {
 		return s, nil, err
@@ -115,7 +115,7 @@ func highest(name, worktree string) string {
 
 // survey reads the entries of the folder that the path names, unsorted, and
 // the ignore files in it. The level is what holds for the entries.
-func (s *surveyor) survey(ctx context.Context, dir *folder, above *level) (list []entry, l *level, err error) {
+func (s *surveyor) survey(ctx context.Context, dir *dirHandle, above *level) (list []dirEntry, l *level, err error) {
 	list, err = s.reader.list(ctx, dir)
 	if err != nil {
 		return nil, nil, err
@@ -126,10 +126,10 @@ func (s *surveyor) survey(ctx context.Context, dir *folder, above *level) (list 
 	return list, s.readLevel(dir, s.reader.marks, above), nil
 }
 
-// wanted judges the entry that the path names, and counts it if it is left
+// included judges the entry that the path names, and counts it if it is left
 // out. Its name begins at base, and the level is that of its folder. When the
 // context is done nothing is wanted any more.
-func (s *surveyor) wanted(ctx context.Context, e entry, l *level, base int) bool {
+func (s *surveyor) included(ctx context.Context, e dirEntry, l *level, base int) bool {
 	isDir := e.kind == entryDir
 	if e.kind == entryOther || isDir && e.name == ".git" || ctx.Err() != nil {
 		return false
@@ -154,9 +154,9 @@ func (s *surveyor) wanted(ctx context.Context, e entry, l *level, base int) bool
 
 // allowed asks the ignore files about an entry that globs leave open. One that
 // they have chosen may be hidden.
-func (s *surveyor) allowed(ctx context.Context, e entry, l *level, base int, chosen bool) bool {
+func (s *surveyor) allowed(ctx context.Context, e dirEntry, l *level, base int, chosen bool) bool {
 	isDir := e.kind == entryDir
-	switch s.judge(ctx, l, s.path, base, isDir) {
+	switch s.ignoreVerdict(ctx, l, s.path, base, isDir) {
 	case ignored:
 		dirAt := len(s.prefix)
 		if isDir && s.names.match(&s.machine, s.path[dirAt:], base-dirAt) {
@@ -174,8 +174,8 @@ func (s *surveyor) allowed(ctx context.Context, e entry, l *level, base int, cho
 	return true
 }
 
-// fail counts what could not be read, which the path names.
-func (s *surveyor) fail(err error) {
+// countError counts what could not be read, which the path names.
+func (s *surveyor) countError(err error) {
 	s.skipped.Failed++
 	if s.skipped.Err == nil {
 		s.skipped.Err = fmt.Errorf("reading %s: %w", bytes.TrimSuffix(s.path[min(len(s.prefix), len(s.path)):], []byte("/")), err)

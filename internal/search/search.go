@@ -51,7 +51,7 @@ type Options struct {
 type Skipped struct {
 	Ignored int   // named by an ignore file; what a glob such as "!x" names does not count
 	Hidden  int   // a leading dot
-	Barred  int   // files that a [Bar] shuts
+	Barred  int   // files that a [Exclusion] shuts
 	Binary  int   // files with a match that are not text, or not to their end
 	Failed  int   // folders, files and ignore files that could not be read
 	Err     error // why the first of the failed could not be read

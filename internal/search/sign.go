@@ -48,7 +48,7 @@ func (s *trigramScratch) sign(text []byte, thin int) ([]uint64, bool) {
 	start := min(max(bits.Len(uint(thin*len(text))), minClass), maxClass)
 	sig := s[:1<<(start-6)]
 	clear(sig)
-	s.fill(text, 1<<start-1)
+	s.hashTrigrams(text, 1<<start-1)
 	set := 0
 	for _, word := range sig {
 		set += bits.OnesCount64(word)
@@ -74,9 +74,9 @@ func (s *trigramScratch) sign(text []byte, thin int) ([]uint64, bool) {
 	return sig, true
 }
 
-// fill sets the bit of every trigram of a text; last is the number of the last
+// hashTrigrams sets the bit of every trigram of a text; last is the number of the last
 // bit.
-func (s *trigramScratch) fill(text []byte, last uint64) {
+func (s *trigramScratch) hashTrigrams(text []byte, last uint64) {
 	for len(text) >= 8 {
 		w := lower8(binary.LittleEndian.Uint64(text))
 		s.set(hash(w) & last)

@@ -16,8 +16,8 @@ type source struct {
 	end   bool
 }
 
-// fill reads until there is no more room or no more text.
-func (s *source) fill(p []byte) (n int, err error) {
+// readFull reads until there is no more room or no more text.
+func (s *source) readFull(p []byte) (n int, err error) {
 	for n < len(p) && !s.end && err == nil {
 		var some int
 		if s.wide != nil {
@@ -52,18 +52,18 @@ type stream struct {
 	cut     bool // it ends early, before a block with a NUL
 }
 
-// fill reads until there are so many bytes.
-func (t *stream) fill(have int) error {
+// fillTo reads until there are so many bytes.
+func (t *stream) fillTo(have int) error {
 	if t.have >= have {
 		return nil
 	}
-	n, err := t.source.fill(t.buf[t.have:have])
+	n, err := t.source.readFull(t.buf[t.have:have])
 	t.have += n
 	return err
 }
 
 // fillUp fills the window, as far as whole blocks fit.
-func (t *stream) fillUp() error { return t.fill((t.pos+len(t.buf))/block*block - t.pos) }
+func (t *stream) fillUp() error { return t.fillTo((t.pos+len(t.buf))/block*block - t.pos) }
 
 // check looks for a NUL in what was read since the last time.
 func (t *stream) check() {
@@ -75,8 +75,8 @@ func (t *stream) check() {
 	t.checked = max(t.checked, t.pos+t.have)
 }
 
-// drop forgets the first bytes of the window.
-func (t *stream) drop(n int) {
+// discardBytes forgets the first bytes of the window.
+func (t *stream) discardBytes(n int) {
 	n = min(n, t.have)
 	copy(t.buf, t.buf[n:t.have])
 	t.have -= n

@@ -32,7 +32,7 @@ type searcher struct {
 	want  int // how many lines of a file are wanted; 0 is all
 	keep  int // how many bytes of a line are kept
 
-	found []Line
+	found []MatchLine
 	store []byte // what the lines found last are kept in
 	line  int    // how many lines came before the text at hand
 }
@@ -43,13 +43,13 @@ type searcher struct {
 //
 // What is kept in memory does not depend on how long the file and its lines
 // are.
-func (s *searcher) search(f file, size int64) (found []Line, binary bool, err error) {
+func (s *searcher) search(f file, size int64) (found []MatchLine, binary bool, err error) {
 	s.found, s.store, s.line = nil, nil, 0
 	if s.small == nil {
 		s.small = make([]byte, block+utf8.UTFMax)
 	}
 	src := source{file: f, size: size}
-	n, err := src.fill(s.small)
+	n, err := src.readFull(s.small)
 	text := s.small[:n]
 	switch {
 	case bytes.HasPrefix(text, []byte("\xef\xbb\xbf")):
@@ -63,7 +63,7 @@ func (s *searcher) search(f file, size int64) (found []Line, binary bool, err er
 		return nil, false, err
 	}
 	if src.end && src.wide == nil && len(text) <= block {
-		return s.whole(text)
+		return s.searchAll(text)
 	}
 	st := &stream{source: src, buf: s.window(size), checked: block}
 	st.have = copy(st.buf, text)
@@ -82,8 +82,8 @@ func (s *searcher) window(size int64) []byte {
 	return s.large
 }
 
-// whole searches a text that is in memory as a whole.
-func (s *searcher) whole(text []byte) (found []Line, binary bool, err error) {
+// searchAll searches a text that is in memory as a whole.
+func (s *searcher) searchAll(text []byte) (found []MatchLine, binary bool, err error) {
 	at, _, ok := s.match.Next(text, 0)
 	if !ok {
 		return nil, false, nil
@@ -91,13 +91,13 @@ func (s *searcher) whole(text []byte) (found []Line, binary bool, err error) {
 	if bytes.IndexByte(text, 0) >= 0 {
 		return nil, true, nil
 	}
-	s.lines(text, at)
+	s.searchLines(text, at)
 	return s.found, false, nil
 }
 
-// lines searches whole lines from one of them on, and counts them all. It
+// searchLines searches whole lines from one of them on, and counts them all. It
 // reports whether as many were found as are wanted.
-func (s *searcher) lines(text []byte, from int) (enough bool) {
+func (s *searcher) searchLines(text []byte, from int) (enough bool) {
 	counted := 0
 	for from < len(text) {
 		start, end, ok := s.match.Next(text, from)
@@ -117,8 +117,8 @@ func (s *searcher) lines(text []byte, from int) (enough bool) {
 }
 
 // parts searches a text window by window.
-func (s *searcher) parts(t *stream) (found []Line, binary bool, err error) {
-	err = t.fill(block)
+func (s *searcher) parts(t *stream) (found []MatchLine, binary bool, err error) {
+	err = t.fillTo(block)
 	if first := t.buf[:min(t.have, block)]; bytes.IndexByte(first, 0) >= 0 {
 		_, _, binary = s.match.Next(first, 0)
 		return nil, binary, err
@@ -134,14 +134,14 @@ func (s *searcher) parts(t *stream) (found []Line, binary bool, err error) {
 		}
 	}
 	for err == nil && !s.stop.Load() {
-		cut := t.whole()
+		cut := t.wholeLines()
 		if t.cut {
 			from = 0 // the text is a shorter one now
 		}
-		if s.lines(t.buf[:cut], from) || t.end {
+		if s.searchLines(t.buf[:cut], from) || t.end {
 			break
 		}
-		t.drop(cut)
+		t.discardBytes(cut)
 		if cut == 0 {
 			if err = s.long(t); err != nil || len(s.found) == s.want && s.want > 0 {
 				break
@@ -152,8 +152,8 @@ func (s *searcher) parts(t *stream) (found []Line, binary bool, err error) {
 	return s.found, t.hides(s.found), err
 }
 
-// whole is how much of the window is whole lines, before a NUL if there is one.
-func (t *stream) whole() int {
+// wholeLines is how much of the window is whole lines, before a NUL if there is one.
+func (t *stream) wholeLines() int {
 	if t.check(); t.end && !t.cut {
 		return t.have
 	}
@@ -161,7 +161,7 @@ func (t *stream) whole() int {
 }
 
 // hides reports whether a NUL has ended the search of a file with matches.
-func (t *stream) hides(found []Line) bool { return t.cut && len(found) > 0 }
+func (t *stream) hides(found []MatchLine) bool { return t.cut && len(found) > 0 }
 
 // long searches a line that does not fit into the window, which it fills.
 func (s *searcher) long(t *stream) error {
@@ -183,10 +183,10 @@ func (s *searcher) long(t *stream) error {
 				s.add(head)
 			}
 			s.line++
-			t.drop(len(part) + 1)
+			t.discardBytes(len(part) + 1)
 			return nil
 		}
-		t.drop(t.have)
+		t.discardBytes(t.have)
 		err := t.fillUp()
 		t.check()
 		if err != nil {
@@ -198,7 +198,7 @@ func (s *searcher) long(t *stream) error {
 
 // add keeps a line.
 func (s *searcher) add(text []byte) {
-	l := Line{Number: s.line + 1, Cut: len(text) > s.keep}
+	l := MatchLine{Number: s.line + 1, Cut: len(text) > s.keep}
 	if l.Cut {
 		text = cutText(text, s.keep)
 	}

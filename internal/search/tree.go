@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 )
 
-// A leaf is a file of a kept tree. Records have no pointers, so that a hundred
+// A fileNode is a file of a kept tree. Records have no pointers, so that a hundred
 // thousand of them are no work for the garbage collector.
-type leaf struct {
+type fileNode struct {
 	sec   int64 // of its last change
 	nsec  uint32
 	hash  uint32 // of its place
@@ -53,7 +53,7 @@ const none = ^uint32(0)
 // A view is what a query needs of a tree. The tree does not change it while
 // somebody uses it, but goes on with a copy.
 type view struct {
-	leaves   []leaf
+	leaves   []fileNode
 	branches []branch // the first is the root
 	names    []byte   // grows only
 	newest   []uint32 // all leaves, the newest first
@@ -62,13 +62,13 @@ type view struct {
 	users    *atomic.Int32
 }
 
-// A tree is all that a walk would find below a folder, ignored files and
+// A fileTree is all that a walk would find below a folder, ignored files and
 // folders included but flagged. It belongs to one goroutine at a time.
-type tree struct {
+type fileTree struct {
 	view
 	root     string // where it is
 	scope    *scope
-	above    failure // what could not be read above the root
+	above    readFailure // what could not be read above the root
 	watch    *watcher
 	ears     bool // there are watches; otherwise all is looked at again
 	leafAt   table
@@ -82,11 +82,11 @@ type tree struct {
 	wasted                   int      // bytes of names that nothing uses
 
 	levels map[uint32]*level
-	repos  map[uint32][]probe  // the exclude files of repositories
-	failed map[uint32]failure  // what could not be read
-	links  map[uint32]struct{} // leaves that are shared
-	twins  map[uint32]struct{} // inodes whose other names have to be found
-	probes []probe             // what the ignore files above depend on
+	repos  map[uint32][]probe     // the exclude files of repositories
+	failed map[uint32]readFailure // what could not be read
+	links  map[uint32]struct{}    // leaves that are shared
+	twins  map[uint32]struct{}    // inodes whose other names have to be found
+	probes []probe                // what the ignore files above depend on
 
 	shape   int // counts changes of what is in the tree
 	shutAll int // leaves that are shut
@@ -100,19 +100,19 @@ type tree struct {
 	touched bool     // that has changed meanwhile
 }
 
-// A failure is what could not be read in a folder.
-type failure struct {
+// A readFailure is what could not be read in a folder.
+type readFailure struct {
 	count  int
 	err    error
 	listed bool // the folder itself could be read
 }
 
-func newTree(root string, s *scope) *tree {
-	t := &tree{root: root, scope: s, seed: maphash.MakeSeed(), reading: none}
+func newTree(root string, s *scope) *fileTree {
+	t := &fileTree{root: root, scope: s, seed: maphash.MakeSeed(), reading: none}
 	t.users = new(atomic.Int32)
 	t.levels = map[uint32]*level{}
 	t.repos = map[uint32][]probe{}
-	t.failed = map[uint32]failure{}
+	t.failed = map[uint32]readFailure{}
 	t.links = map[uint32]struct{}{}
 	t.twins = map[uint32]struct{}{}
 	t.branches = []branch{{parent: none, level: none, flags: alive}}
@@ -120,14 +120,14 @@ func newTree(root string, s *scope) *tree {
 }
 
 // close gives back what the tree holds.
-func (t *tree) close() {
+func (t *fileTree) close() {
 	if t.watch != nil {
 		t.watch.close()
 	}
 }
 
-// own sees to it that nobody looks at what is about to be changed.
-func (t *tree) own() {
+// detachViews sees to it that nobody looks at what is about to be changed.
+func (t *fileTree) detachViews() {
 	if t.users.Load() == 0 {
 		return
 	}
@@ -149,7 +149,7 @@ func (v *view) branchName(id uint32) []byte {
 	return v.names[b.name : b.name+uint32(b.size)]
 }
 
-func (l *leaf) time() stamp { return stamp{l.sec, int64(l.nsec)} }
+func (l *fileNode) time() stamp { return stamp{l.sec, int64(l.nsec)} }
 
 // appendPath appends the way from one branch down to another, with a slash at
 // the end.
@@ -184,30 +184,30 @@ func (v *view) leafPath(id uint32) string {
 	return string(append(v.appendPath(nil, 0, v.leaves[id].dir), v.leafName(id)...))
 }
 
-// place is the hash of a name in a folder.
-func (t *tree) place(dir uint32, name string) uint32 {
+// nameHash is the hash of a name in a folder.
+func (t *fileTree) nameHash(dir uint32, name string) uint32 {
 	h := maphash.String(t.seed, name)
 	h ^= uint64(dir) * 0x9e3779b97f4a7c15
 	return uint32(h ^ h>>32)
 }
 
 // findLeaf is the leaf of that name, or none.
-func (t *tree) findLeaf(dir uint32, name string) uint32 {
-	return t.leafAt.find(t.place(dir, name), func(id uint32) bool {
+func (t *fileTree) findLeaf(dir uint32, name string) uint32 {
+	return t.leafAt.find(t.nameHash(dir, name), func(id uint32) bool {
 		return t.leaves[id].dir == dir && string(t.leafName(id)) == name
 	})
 }
 
 // findBranch is the branch of that name, or none.
-func (t *tree) findBranch(dir uint32, name string) uint32 {
-	return t.branchAt.find(t.place(dir, name), func(id uint32) bool {
+func (t *fileTree) findBranch(dir uint32, name string) uint32 {
+	return t.branchAt.find(t.nameHash(dir, name), func(id uint32) bool {
 		return t.branches[id].parent == dir && string(t.branchName(id)) == name
 	})
 }
 
 // descend is the branch that a path names, or none. The empty path is the
 // root.
-func (t *tree) descend(path string) uint32 {
+func (t *fileTree) descend(path string) uint32 {
 	at := uint32(0)
 	for path != "" {
 		part, rest, _ := strings.Cut(path, "/")
@@ -220,16 +220,16 @@ func (t *tree) descend(path string) uint32 {
 }
 
 // addLeaf makes a record of a file.
-func (t *tree) addLeaf(dir uint32, name string, st *info, ignored bool) {
+func (t *fileTree) addLeaf(dir uint32, name string, st *entryInfo, ignored bool) {
 	id := uint32(len(t.leaves))
 	if last := len(t.freeLeaves) - 1; last >= 0 {
 		id, t.freeLeaves = t.freeLeaves[last], t.freeLeaves[:last]
 	} else {
-		t.leaves = append(t.leaves, leaf{})
+		t.leaves = append(t.leaves, fileNode{})
 	}
 	l := &t.leaves[id]
-	*l = leaf{
-		dir: dir, name: uint32(len(t.names)), size: uint16(len(name)), hash: t.place(dir, name),
+	*l = fileNode{
+		dir: dir, name: uint32(len(t.names)), size: uint16(len(name)), hash: t.nameHash(dir, name),
 		sec: st.time.sec, nsec: uint32(st.time.nsec), inode: uint32(st.id.ino), flags: alive,
 	}
 	t.names = append(t.names, name...)
@@ -243,7 +243,7 @@ func (t *tree) addLeaf(dir uint32, name string, st *info, ignored bool) {
 	t.named = nil
 	t.shape++
 	for _, m := range t.memos {
-		m.forget(id)
+		m.invalidate(id)
 	}
 	t.share(id, st)
 	t.changed(id)
@@ -252,32 +252,32 @@ func (t *tree) addLeaf(dir uint32, name string, st *info, ignored bool) {
 // share notes that a file has several names. Then all of them have to be
 // looked at for each query: a change is told of only by the name that it was
 // made by.
-func (t *tree) share(id uint32, st *info) {
+func (t *fileTree) share(id uint32, st *entryInfo) {
 	if st.links < 2 || t.leaves[id].flags&shared != 0 {
 		return
 	}
-	t.mark(id)
+	t.markShared(id)
 	t.twins[uint32(st.id.ino)] = struct{}{}
 }
 
 // findTwins finds the other names of files that were found to have several.
 // What was done to the file by the one name was not heard of by the other.
-func (t *tree) findTwins(n *news) {
+func (t *fileTree) findTwins(n *news) {
 	if len(t.twins) == 0 {
 		return
 	}
 	for id := range t.leaves {
 		l := &t.leaves[id]
 		if _, ok := t.twins[l.inode]; ok && l.flags&(alive|shared) == alive {
-			t.mark(uint32(id))
+			t.markShared(uint32(id))
 			n.touch(l.dir, string(t.leafName(uint32(id))), false)
 		}
 	}
 	clear(t.twins)
 }
 
-// mark flags a leaf as shared. It is no use in the index then.
-func (t *tree) mark(id uint32) {
+// markShared flags a leaf as shared. It is no use in the index then.
+func (t *fileTree) markShared(id uint32) {
 	if t.leaves[id].flags&shared != 0 {
 		return
 	}
@@ -287,7 +287,7 @@ func (t *tree) mark(id uint32) {
 }
 
 // updateLeaf notes what became of a file.
-func (t *tree) updateLeaf(id uint32, st *info) {
+func (t *fileTree) updateLeaf(id uint32, st *entryInfo) {
 	l := &t.leaves[id]
 	l.inode = uint32(st.id.ino)
 	if l.time() != st.time {
@@ -300,14 +300,14 @@ func (t *tree) updateLeaf(id uint32, st *info) {
 }
 
 // dropLeaf forgets a file.
-func (t *tree) dropLeaf(id uint32) {
+func (t *fileTree) dropLeaf(id uint32) {
 	l := &t.leaves[id]
 	t.unrank(id)
 	if l.flags&shut != 0 {
 		t.branches[l.dir].shut--
 		t.shutAll--
 	}
-	t.leafAt.drop(l.hash, id)
+	t.leafAt.removeSlot(l.hash, id)
 	t.wasted += int(l.size)
 	delete(t.links, id)
 	l.flags = l.flags&^(alive|shared|shut) | leaving
@@ -322,7 +322,7 @@ func (t *tree) dropLeaf(id uint32) {
 }
 
 // addBranch makes a record of a folder.
-func (t *tree) addBranch(dir uint32, name string, ignored bool) uint32 {
+func (t *fileTree) addBranch(dir uint32, name string, ignored bool) uint32 {
 	id := uint32(len(t.branches))
 	if last := len(t.freeBranches) - 1; last >= 0 {
 		id, t.freeBranches = t.freeBranches[last], t.freeBranches[:last]
@@ -331,7 +331,7 @@ func (t *tree) addBranch(dir uint32, name string, ignored bool) uint32 {
 	}
 	b := &t.branches[id]
 	*b = branch{
-		parent: dir, name: uint32(len(t.names)), size: uint16(len(name)), hash: t.place(dir, name),
+		parent: dir, name: uint32(len(t.names)), size: uint16(len(name)), hash: t.nameHash(dir, name),
 		depth: t.branches[dir].depth + 1, level: none, flags: alive,
 	}
 	t.names = append(t.names, name...)
@@ -347,7 +347,7 @@ func (t *tree) addBranch(dir uint32, name string, ignored bool) uint32 {
 
 // dropBelow forgets all that is below some branches, and those branches too
 // where asked. It makes one round over all records, however much goes.
-func (t *tree) dropBelow(roots map[uint32]bool) {
+func (t *fileTree) dropBelow(roots map[uint32]bool) {
 	if len(roots) == 0 {
 		return
 	}
@@ -390,37 +390,37 @@ func (t *tree) dropBelow(roots map[uint32]bool) {
 }
 
 // dropBranch forgets the record of a folder that has nothing in it any more.
-func (t *tree) dropBranch(id uint32) {
+func (t *fileTree) dropBranch(id uint32) {
 	b := &t.branches[id]
-	t.branchAt.drop(b.hash, id)
+	t.branchAt.removeSlot(b.hash, id)
 	t.wasted += int(b.size)
 	t.clearBranch(id)
 	b.flags = 0
 	t.freeBranches = append(t.freeBranches, id)
 	if t.ears {
-		t.watch.drop(id)
+		t.watch.removeWatch(id)
 	}
 }
 
 // clearBranch forgets what was read in a folder.
-func (t *tree) clearBranch(id uint32) {
+func (t *fileTree) clearBranch(id uint32) {
 	delete(t.levels, id)
 	delete(t.repos, id)
 	delete(t.failed, id)
 }
 
 // levelOf is the ignore files that hold for the entries of a branch.
-func (t *tree) levelOf(id uint32) *level {
+func (t *fileTree) levelOf(id uint32) *level {
 	if owner := t.branches[id].level; owner != none {
 		return t.levels[owner]
 	}
 	return t.scope.above
 }
 
-func (t *tree) leafHash(id uint32) uint32   { return t.leaves[id].hash }
-func (t *tree) branchHash(id uint32) uint32 { return t.branches[id].hash }
+func (t *fileTree) leafHash(id uint32) uint32   { return t.leaves[id].hash }
+func (t *fileTree) branchHash(id uint32) uint32 { return t.branches[id].hash }
 
 // surveyor is one to look at folders of the tree.
-func (t *tree) surveyor(ctx context.Context) *surveyor {
+func (t *fileTree) surveyor(ctx context.Context) *surveyor {
 	return &surveyor{scope: t.scope, reader: &lister{}}
 }

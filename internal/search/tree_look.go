@@ -13,8 +13,8 @@ import (
 // every folder and every file is looked at. A folder is listed again only if
 // its time says so, or cannot be trusted yet.
 type lookout struct {
-	*tree
-	root   *folder
+	*fileTree
+	root   *dirHandle
 	starts []uint32 // by branch: where in inside its leaves begin
 	inside []uint32
 	next   atomic.Int64
@@ -31,19 +31,19 @@ type relisted struct {
 }
 
 // lookAround looks at all there is.
-func (t *tree) lookAround(ctx context.Context, root *folder, n *news) error {
-	o := &lookout{tree: t, root: root, news: n}
+func (t *fileTree) lookAround(ctx context.Context, root *dirHandle, n *news) error {
+	o := &lookout{fileTree: t, root: root, news: n}
 	o.group()
 	var crew sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), 1+len(t.branches)/64) {
-		crew.Go(func() { o.work(ctx) })
+		crew.Go(func() { o.probeFiles(ctx) })
 	}
 	crew.Wait()
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if len(o.read) > 0 {
-		t.own()
+		t.detachViews()
 	}
 	for _, r := range o.read {
 		b := &t.branches[r.id]
@@ -73,7 +73,7 @@ func (o *lookout) group() {
 	}
 }
 
-func (o *lookout) work(ctx context.Context) {
+func (o *lookout) probeFiles(ctx context.Context) {
 	const some = 16
 	list := &lister{}
 	for ctx.Err() == nil {
@@ -92,8 +92,8 @@ func (o *lookout) work(ctx context.Context) {
 	}
 }
 
-// tell adds to the news.
-func (o *lookout) tell(f func(n *news)) {
+// addNews adds to the news.
+func (o *lookout) addNews(f func(n *news)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	f(o.news)
@@ -102,7 +102,7 @@ func (o *lookout) tell(f func(n *news)) {
 // lookClosed looks whether an ignored folder still is one.
 func (o *lookout) lookClosed(id uint32) {
 	if st, err := o.root.look(o.branchPath(id)); err != nil || st.kind != entryDir {
-		o.tell(func(n *news) { n.touch(o.branches[id].parent, string(o.branchName(id)), true) })
+		o.addNews(func(n *news) { n.touch(o.branches[id].parent, string(o.branchName(id)), true) })
 	}
 }
 
@@ -119,15 +119,15 @@ func (o *lookout) look(ctx context.Context, id uint32, list *lister) {
 	}
 	defer dir.close()
 	if some && self.changed != b.changed {
-		o.tell(func(n *news) { n.reread(id) })
+		o.addNews(func(n *news) { n.reread(id) })
 		return
 	}
-	if self.changed != b.changed || !b.changed.settled(b.read) {
+	if self.changed != b.changed || !b.changed.isOld(b.read) {
 		r := relisted{id, self.changed, now()}
 		if !o.list(ctx, id, dir, list) {
 			return
 		}
-		o.tell(func(*news) { o.read = append(o.read, r) })
+		o.addNews(func(*news) { o.read = append(o.read, r) })
 	}
 	for _, at := range o.inside[o.starts[id]:o.starts[id+1]] {
 		if ctx.Err() != nil {
@@ -135,14 +135,14 @@ func (o *lookout) look(ctx context.Context, id uint32, list *lister) {
 		}
 		name := string(o.leafName(at))
 		if st, err := dir.look(name); err != nil || st.kind != entryFile || st.time != o.leaves[at].time() {
-			o.tell(func(n *news) { n.touch(id, name, false) })
+			o.addNews(func(n *news) { n.touch(id, name, false) })
 		}
 	}
 }
 
 // open opens a folder, or nil if that is not the one it was.
-func (o *lookout) open(id uint32) (*folder, info) {
-	dir, err := o.root.below(o.branchPath(id))
+func (o *lookout) open(id uint32) (*dirHandle, entryInfo) {
+	dir, err := o.root.openPath(o.branchPath(id))
 	if err == nil {
 		self, err := dir.lookSelf()
 		if err == nil && self.id == o.branches[id].id {
@@ -150,22 +150,22 @@ func (o *lookout) open(id uint32) (*folder, info) {
 		}
 		dir.close()
 	}
-	o.tell(func(n *news) {
+	o.addNews(func(n *news) {
 		if id == 0 {
 			n.stale = true
 		} else {
 			n.touch(o.branches[id].parent, string(o.branchName(id)), true)
 		}
 	})
-	return nil, info{}
+	return nil, entryInfo{}
 }
 
 // list compares the entries of a folder with what the tree has of it. It
 // reports whether it could.
-func (o *lookout) list(ctx context.Context, id uint32, dir *folder, list *lister) bool {
+func (o *lookout) list(ctx context.Context, id uint32, dir *dirHandle, list *lister) bool {
 	entries, err := list.list(ctx, dir)
 	if err != nil {
-		o.tell(func(n *news) { n.reread(id) })
+		o.addNews(func(n *news) { n.reread(id) })
 		return false
 	}
 	for _, e := range entries {
@@ -173,13 +173,13 @@ func (o *lookout) list(ctx context.Context, id uint32, dir *folder, list *lister
 		if e.kind == entryFile && leaf != none || e.kind == entryDir && sub != none || e.name == ".git" && o.isRepo(id) {
 			continue
 		}
-		o.tell(func(n *news) { n.touch(id, e.name, true) })
+		o.addNews(func(n *news) { n.touch(id, e.name, true) })
 	}
 	return true
 }
 
 // isRepo reports whether there is a probe for .git in a folder.
-func (t *tree) isRepo(id uint32) bool {
+func (t *fileTree) isRepo(id uint32) bool {
 	probes := t.repos[id]
 	return len(probes) > 0 && filepath.Base(probes[0].path) == ".git"
 }

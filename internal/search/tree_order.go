@@ -27,35 +27,35 @@ func (v *view) compareNames(a, b uint32) int {
 		return bytes.Compare(v.leafName(a), v.leafName(b))
 	}
 	// Go up to the folder that has both, and compare what leads down from there.
-	xName, yName := part{v.leafName(a), false}, part{v.leafName(b), false}
+	xName, yName := pathPart{v.leafName(a), false}, pathPart{v.leafName(b), false}
 	for x != y {
 		xDepth, yDepth := v.branches[x].depth, v.branches[y].depth
 		if xDepth >= yDepth {
-			xName, x = part{v.branchName(x), true}, v.branches[x].parent
+			xName, x = pathPart{v.branchName(x), true}, v.branches[x].parent
 		}
 		if yDepth >= xDepth {
-			yName, y = part{v.branchName(y), true}, v.branches[y].parent
+			yName, y = pathPart{v.branchName(y), true}, v.branches[y].parent
 		}
 	}
 	return xName.compare(yName)
 }
 
-// A part is a component of a path. That of a folder has a slash after it.
-type part struct {
+// A pathPart is a component of a path. That of a folder has a slash after it.
+type pathPart struct {
 	name  []byte
 	isDir bool
 }
 
-func (p part) compare(o part) int {
+func (p pathPart) compare(o pathPart) int {
 	n := min(len(p.name), len(o.name))
 	if c := bytes.Compare(p.name[:n], o.name[:n]); c != 0 {
 		return c
 	}
-	return cmp.Compare(p.at(n), o.at(n))
+	return cmp.Compare(p.byteAt(n), o.byteAt(n))
 }
 
-// at is the byte there, or what comes after the end.
-func (p part) at(i int) int {
+// byteAt is the byte there, or what comes after the end.
+func (p pathPart) byteAt(i int) int {
 	switch {
 	case i < len(p.name):
 		return int(p.name[i])
@@ -70,7 +70,7 @@ func (v *view) byName() []uint32 {
 	// All entries of a folder are put side by side, sorted, and then visited
 	// from the root on.
 	type entry struct {
-		part
+		pathPart
 		id uint32
 	}
 	starts := make([]uint32, len(v.branches)+1)
@@ -98,16 +98,16 @@ func (v *view) byName() []uint32 {
 	}
 	for id := range v.leaves {
 		if l := &v.leaves[id]; l.flags&alive != 0 {
-			add(l.dir, entry{part{v.leafName(uint32(id)), false}, uint32(id)})
+			add(l.dir, entry{pathPart{v.leafName(uint32(id)), false}, uint32(id)})
 		}
 	}
 	for id := range v.branches {
 		if b := &v.branches[id]; id > 0 && b.flags&alive != 0 {
-			add(b.parent, entry{part{v.branchName(uint32(id)), true}, uint32(id)})
+			add(b.parent, entry{pathPart{v.branchName(uint32(id)), true}, uint32(id)})
 		}
 	}
 	list := make([]uint32, 0, total)
-	for stack := []entry{{part{nil, true}, 0}}; len(stack) > 0; {
+	for stack := []entry{{pathPart{nil, true}, 0}}; len(stack) > 0; {
 		e := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
 		if !e.isDir {
@@ -115,14 +115,14 @@ func (v *view) byName() []uint32 {
 			continue
 		}
 		inside := entries[starts[e.id]:starts[e.id+1]]
-		slices.SortFunc(inside, func(a, b entry) int { return b.compare(a.part) }) // the first on top
+		slices.SortFunc(inside, func(a, b entry) int { return b.compare(a.pathPart) }) // the first on top
 		stack = append(stack, inside...)
 	}
 	return slices.Clip(list)
 }
 
 // sortAll makes the order from nothing.
-func (t *tree) sortAll() {
+func (t *fileTree) sortAll() {
 	list := t.byName()
 	place := make([]uint32, len(t.leaves))
 	for i, id := range list {
@@ -138,7 +138,7 @@ func (t *tree) sortAll() {
 }
 
 // unrank takes a leaf out of the order, before its time or name is changed.
-func (t *tree) unrank(id uint32) {
+func (t *fileTree) unrank(id uint32) {
 	if t.bulk {
 		t.leaves[id].flags |= leaving
 		return
@@ -152,8 +152,8 @@ func (t *tree) unrank(id uint32) {
 	}
 }
 
-// settle puts the order right after changes.
-func (t *tree) settle() {
+// sortOrder puts the order right after changes.
+func (t *fileTree) sortOrder() {
 	if t.bulk {
 		t.bulk = false
 		t.newest = slices.DeleteFunc(t.newest, func(id uint32) bool { return t.leaves[id].flags&leaving != 0 })
@@ -181,7 +181,7 @@ func (t *tree) settle() {
 }
 
 // merge puts many leaves into the order.
-func (t *tree) merge() {
+func (t *fileTree) merge() {
 	slices.SortFunc(t.fresh, t.view.compare)
 	old := t.newest
 	t.newest = make([]uint32, 0, len(old)+len(t.fresh))
@@ -196,7 +196,7 @@ func (t *tree) merge() {
 }
 
 // compact throws away the names that nothing uses, when they are many.
-func (t *tree) compact() {
+func (t *fileTree) compact() {
 	if t.wasted < 1<<20 || t.wasted < len(t.names)/2 {
 		return
 	}

@@ -6,8 +6,8 @@ package search
 // kept.
 const keepable = false
 
-// info is what is known of an entry, for a tree.
-type info struct {
+// entryInfo is what is known of an entry, for a tree.
+type entryInfo struct {
 	kind    entryKind
 	id      fileID
 	mode    uint32
@@ -16,8 +16,8 @@ type info struct {
 	changed stamp
 }
 
-func (f *folder) look(string) (info, error)     { return info{}, errNoWatch }
-func (f *folder) lookSelf() (info, error)       { return info{}, errNoWatch }
-func lookName(string, bool) (info, error)       { return info{}, errNoWatch }
-func (f *folder) below(string) (*folder, error) { return nil, errNoWatch }
-func (f *folder) path() string                  { return "" }
+func (f *dirHandle) look(string) (entryInfo, error)      { return entryInfo{}, errNoWatch }
+func (f *dirHandle) lookSelf() (entryInfo, error)        { return entryInfo{}, errNoWatch }
+func lookName(string, bool) (entryInfo, error)           { return entryInfo{}, errNoWatch }
+func (f *dirHandle) openPath(string) (*dirHandle, error) { return nil, errNoWatch }
+func (f *dirHandle) procPath() string                    { return "" }

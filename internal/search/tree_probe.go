@@ -20,7 +20,7 @@ type probe struct {
 	path   string
 	follow bool // a link there is followed
 	whole  bool // what is in it matters; otherwise only which it is
-	seen   info
+	seen   entryInfo
 	sum    uint64 // of what is in it
 	when   stamp
 }
@@ -30,8 +30,8 @@ func now() stamp {
 	return stamp{t.Unix(), int64(t.Nanosecond())}
 }
 
-// settled reports whether a time was long enough past.
-func (s stamp) settled(when stamp) bool {
+// isOld reports whether a time was long enough past.
+func (s stamp) isOld(when stamp) bool {
 	return when.time().Sub(s.time()) > recent
 }
 
@@ -59,8 +59,8 @@ func (p *probe) read(seed maphash.Seed) uint64 {
 	return h.Sum64()
 }
 
-// same reports whether the file still is what it was.
-func (p *probe) same(seed maphash.Seed) bool {
+// unchanged reports whether the file still is what it was.
+func (p *probe) unchanged(seed maphash.Seed) bool {
 	when := now()
 	seen, _ := lookName(p.path, p.follow)
 	if seen.kind != p.seen.kind || (seen.id == fileID{}) != (p.seen.id == fileID{}) {
@@ -69,7 +69,7 @@ func (p *probe) same(seed maphash.Seed) bool {
 	if !p.whole || seen.kind != entryFile {
 		return seen.id == p.seen.id
 	}
-	if seen == p.seen && seen.changed.settled(p.when) {
+	if seen == p.seen && seen.changed.isOld(p.when) {
 		return true
 	}
 	old := *p
@@ -81,7 +81,7 @@ func (p *probe) same(seed maphash.Seed) bool {
 // sameAll reports whether all of some files are what they were.
 func sameAll(probes []probe, seed maphash.Seed) bool {
 	for i := range probes {
-		if !probes[i].same(seed) {
+		if !probes[i].unchanged(seed) {
 			return false
 		}
 	}

@@ -67,8 +67,8 @@ func (t *table) vacant(hash uint32) uint32 {
 	return at
 }
 
-// drop takes a record out.
-func (t *table) drop(hash, id uint32) {
+// removeSlot takes a record out.
+func (t *table) removeSlot(hash, id uint32) {
 	last := uint32(len(t.slots) - 1)
 	for at := hash & last; t.slots[at] != slotEmpty; at = (at + 1) & last {
 		if t.slots[at] == id+slotBase {

@@ -13,8 +13,8 @@ import (
 // kept.
 const keepable = true
 
-// info is what is known of an entry, for a tree.
-type info struct {
+// entryInfo is what is known of an entry, for a tree.
+type entryInfo struct {
 	kind    entryKind
 	id      fileID
 	mode    uint32
@@ -23,8 +23,8 @@ type info struct {
 	changed stamp // of the last change of any kind
 }
 
-func infoOf(st *unix.Stat_t) info {
-	i := info{
+func infoOf(st *unix.Stat_t) entryInfo {
+	i := entryInfo{
 		id: fileID{uint64(st.Dev), uint64(st.Ino)}, mode: uint32(st.Mode), links: uint64(st.Nlink),
 	}
 	i.time.sec, i.time.nsec = st.Mtim.Unix()
@@ -39,12 +39,12 @@ func infoOf(st *unix.Stat_t) info {
 }
 
 // look says what a name in this folder is, without following a link.
-func (f *folder) look(name string) (info, error) {
+func (f *dirHandle) look(name string) (entryInfo, error) {
 	return lookAt(f.fd, name, unix.AT_SYMLINK_NOFOLLOW)
 }
 
 // lookSelf says what is known of the folder.
-func (f *folder) lookSelf() (info, error) {
+func (f *dirHandle) lookSelf() (entryInfo, error) {
 	var st unix.Stat_t
 	for {
 		err := unix.Fstat(f.fd, &st)
@@ -55,14 +55,14 @@ func (f *folder) lookSelf() (info, error) {
 }
 
 // lookName says what a path is, through links if it is to follow them.
-func lookName(path string, follow bool) (info, error) {
+func lookName(path string, follow bool) (entryInfo, error) {
 	if follow {
 		return lookAt(unix.AT_FDCWD, path, 0)
 	}
 	return lookAt(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW)
 }
 
-func lookAt(dir int, name string, flags int) (info, error) {
+func lookAt(dir int, name string, flags int) (entryInfo, error) {
 	var st unix.Stat_t
 	for {
 		err := unix.Fstatat(dir, name, &st, flags)
@@ -70,20 +70,20 @@ func lookAt(dir int, name string, flags int) (info, error) {
 			continue
 		}
 		if err != nil {
-			return info{}, err
+			return entryInfo{}, err
 		}
 		return infoOf(&st), nil
 	}
 }
 
-// below opens a folder by a name of several parts, none of which may be a link.
-func (f *folder) below(name string) (*folder, error) {
+// openPath opens a folder by a name of several parts, none of which may be a link.
+func (f *dirHandle) openPath(name string) (*dirHandle, error) {
 	fd, ok, err := openWhole(f.fd, name, unix.O_RDONLY|unix.O_DIRECTORY)
 	if ok {
 		if err != nil {
 			return nil, err
 		}
-		return &folder{fd: fd}, nil
+		return &dirHandle{fd: fd}, nil
 	}
 	at := f
 	for part := range strings.SplitSeq(name, "/") {
@@ -99,5 +99,5 @@ func (f *folder) below(name string) (*folder, error) {
 	return at, nil
 }
 
-// path is a name by which the kernel finds this very folder.
-func (f *folder) path() string { return "/proc/self/fd/" + strconv.Itoa(f.fd) }
+// procPath is a name by which the kernel finds this very folder.
+func (f *dirHandle) procPath() string { return "/proc/self/fd/" + strconv.Itoa(f.fd) }

@@ -55,13 +55,13 @@ func (n *news) empty() bool { return len(n.names) == 0 && len(n.again) == 0 }
 
 // update makes the tree what it should be now: no change that was finished
 // when it began is missed. An error says that the tree cannot be used.
-func (t *tree) update(ctx context.Context, root *folder) error {
+func (t *fileTree) update(ctx context.Context, root *dirHandle) error {
 	n := &news{}
 	if !sameAll(t.probes, t.seed) {
 		return errStale
 	}
 	if t.ears {
-		overflow, err := t.watch.drain(func(ev change) { t.hear(n, ev) })
+		overflow, err := t.watch.drain(func(ev change) { t.handleEvent(n, ev) })
 		if err != nil || overflow {
 			return errors.Join(errStale, err)
 		}
@@ -84,8 +84,8 @@ func (t *tree) update(ctx context.Context, root *folder) error {
 	return t.apply(ctx, root, n)
 }
 
-// hear takes note of an event.
-func (t *tree) hear(n *news, ev change) {
+// handleEvent takes note of an event.
+func (t *fileTree) handleEvent(n *news, ev change) {
 	b := &t.branches[ev.key]
 	switch {
 	case ev.name == "" && ev.key == 0: // the root itself
@@ -101,7 +101,7 @@ func (t *tree) hear(n *news, ev change) {
 }
 
 // lookAtLinks looks at all files that have several names.
-func (t *tree) lookAtLinks(root *folder, n *news) {
+func (t *fileTree) lookAtLinks(root *dirHandle, n *news) {
 	for id := range t.links {
 		st, err := root.look(t.leafPath(id))
 		if l := &t.leaves[id]; err != nil || st.time != l.time() {
@@ -111,12 +111,12 @@ func (t *tree) lookAtLinks(root *folder, n *news) {
 }
 
 // lookAtFailed looks whether folders can be read now that could not be.
-func (t *tree) lookAtFailed(root *folder, n *news) {
+func (t *fileTree) lookAtFailed(root *dirHandle, n *news) {
 	for id, f := range t.failed {
 		if f.listed {
 			continue
 		}
-		dir, err := root.below(t.branchPath(id))
+		dir, err := root.openPath(t.branchPath(id))
 		switch {
 		case err == nil:
 			dir.close()
@@ -131,8 +131,8 @@ func (t *tree) lookAtFailed(root *folder, n *news) {
 }
 
 // apply brings the news into the tree.
-func (t *tree) apply(ctx context.Context, root *folder, n *news) error {
-	t.own()
+func (t *fileTree) apply(ctx context.Context, root *dirHandle, n *news) error {
+	t.detachViews()
 	t.bulk = n.count > few || len(n.again) > 0
 	g := &gardener{t: t, surveyor: t.surveyor(ctx), root: root, left: maxAgain}
 	for range maxRounds {
@@ -142,7 +142,7 @@ func (t *tree) apply(ctx context.Context, root *folder, n *news) error {
 		}
 		t.findTwins(next)
 		if next.empty() {
-			t.settle()
+			t.sortOrder()
 			return nil
 		}
 		n = next
@@ -167,7 +167,7 @@ func (g *gardener) round(ctx context.Context, n *news) (next *news, err error) {
 	}
 	var came []newcomer
 	for _, id := range t.byDepth(n.names) {
-		if _, ok := drop[id]; ok || t.branches[id].flags&alive == 0 || t.below(id, drop) {
+		if _, ok := drop[id]; ok || t.branches[id].flags&alive == 0 || t.isBelowAny(id, drop) {
 			continue
 		}
 		some, err := g.lookAgain(ctx, id, n.names[id], drop, next)
@@ -177,7 +177,7 @@ func (g *gardener) round(ctx context.Context, n *news) (next *news, err error) {
 		came = append(came, some...)
 	}
 	if len(drop) > 0 && !t.bulk {
-		t.settle()
+		t.sortOrder()
 		t.bulk = true
 	}
 	t.dropBelow(drop)
@@ -193,7 +193,7 @@ func (g *gardener) round(ctx context.Context, n *news) (next *news, err error) {
 }
 
 // byDepth is the branches that there are news of, the highest first.
-func (t *tree) byDepth(names map[uint32]map[string]bool) []uint32 {
+func (t *fileTree) byDepth(names map[uint32]map[string]bool) []uint32 {
 	return slices.SortedFunc(maps.Keys(names), func(a, b uint32) int {
 		return cmp.Compare(t.branches[a].depth, t.branches[b].depth)
 	})
@@ -211,8 +211,8 @@ func (g *gardener) welcome(ctx context.Context, c newcomer) {
 	}
 }
 
-// below reports whether a branch is below one of some others.
-func (t *tree) below(id uint32, of map[uint32]bool) bool {
+// isBelowAny reports whether a branch is below one of some others.
+func (t *fileTree) isBelowAny(id uint32, of map[uint32]bool) bool {
 	for id = t.branches[id].parent; id != none; id = t.branches[id].parent {
 		if _, ok := of[id]; ok {
 			return true
@@ -226,15 +226,15 @@ func (g *gardener) ignores(ctx context.Context, dir uint32, name string, isDir b
 	g.path = g.t.appendPath(append(g.path[:0], g.prefix...), 0, dir)
 	base := len(g.path)
 	g.path = append(g.path, name...)
-	return g.judge(ctx, g.t.levelOf(dir), g.path, base, isDir) == ignored
+	return g.ignoreVerdict(ctx, g.t.levelOf(dir), g.path, base, isDir) == ignored
 }
 
 // lookAgain looks at entries of a folder. It returns the folders that are new,
 // and adds to drop those that are gone, or have to be read anew.
 func (g *gardener) lookAgain(ctx context.Context, id uint32, names map[string]bool, drop map[uint32]bool, next *news) (came []newcomer, err error) {
 	t := g.t
-	dir, err := g.root.below(t.branchPath(id))
-	var self info
+	dir, err := g.root.openPath(t.branchPath(id))
+	var self entryInfo
 	if err == nil {
 		defer dir.close()
 		self, err = dir.lookSelf()
@@ -270,7 +270,7 @@ func (g *gardener) lookAgain(ctx context.Context, id uint32, names map[string]bo
 }
 
 // renew brings the leaf of a name up to date.
-func (g *gardener) renew(ctx context.Context, dir uint32, name string, st *info, moved bool) {
+func (g *gardener) renew(ctx context.Context, dir uint32, name string, st *entryInfo, moved bool) {
 	t := g.t
 	id := t.findLeaf(dir, name)
 	switch {
@@ -289,7 +289,7 @@ func (g *gardener) renew(ctx context.Context, dir uint32, name string, st *info,
 
 // unshare notes that a name is that of another file now, which is not yet
 // known to have other names.
-func (t *tree) unshare(id uint32) {
+func (t *fileTree) unshare(id uint32) {
 	t.leaves[id].flags &^= shared
 	delete(t.links, id)
 }

@@ -15,8 +15,8 @@ var (
 	errStale = errors.New("the tree is out of date")
 	// errForeign says that others can change the files unseen.
 	errForeign = errors.New("the file system does not tell of all changes")
-	// errNoEars says that no more folders can be watched.
-	errNoEars = errors.New("there are no watches left")
+	// errNoWatches says that no more folders can be watched.
+	errNoWatches = errors.New("there are no watches left")
 	// errDeep says that there are more folders in each other than maxDepth.
 	errDeep = errors.New("the folders are nested too deep")
 )
@@ -32,15 +32,15 @@ const maxWatches = 1 << 16
 // A gardener reads folders into a tree.
 type gardener struct {
 	*surveyor
-	t    *tree
-	root *folder  // the tree's
-	todo []uint32 // branches to be read
-	left int      // how many entries may still be added
+	t    *fileTree
+	root *dirHandle // the tree's
+	todo []uint32   // branches to be read
+	left int        // how many entries may still be added
 }
 
 // plant makes a tree. With ears it is watched: from then on no change is
 // missed. It looks at every file once, so it takes as long as a walk.
-func plant(ctx context.Context, opt Options, ears bool) (t *tree, err error) {
+func plant(ctx context.Context, opt Options, ears bool) (t *fileTree, err error) {
 	top := highest(opt.Dir, opt.Worktree)
 	probes := append(outerProbes(top, opt.Dir), excludesProbes(opt.Excludes)...)
 	opt.Globs, opt.Skipped, opt.Max = nil, nil, 0
@@ -57,13 +57,13 @@ func plant(ctx context.Context, opt Options, ears bool) (t *tree, err error) {
 		return nil, errStale
 	}
 	t.scope, t.probes = s.scope, probes
-	t.above = failure{count: s.skipped.Failed, err: s.skipped.Err}
-	if !watchable(root.path()) {
+	t.above = readFailure{count: s.skipped.Failed, err: s.skipped.Err}
+	if !watchable(root.procPath()) {
 		return nil, errForeign
 	}
 	if ears {
 		if t.watch, err = newWatcher(); err != nil {
-			return nil, fmt.Errorf("%w: %w", errNoEars, err)
+			return nil, fmt.Errorf("%w: %w", errNoWatches, err)
 		}
 		t.ears = true
 	}
@@ -83,7 +83,7 @@ func plant(ctx context.Context, opt Options, ears bool) (t *tree, err error) {
 
 // trim gives back memory that growing has left over, but for what a few
 // changes need.
-func (t *tree) trim() {
+func (t *fileTree) trim() {
 	t.leaves = snug(t.leaves)
 	t.branches = snug(t.branches)
 	t.names = snug(t.names)
@@ -97,7 +97,7 @@ func snug[T any](list []T) []T {
 // walk reads all folders that are to be read, and those in them.
 func (g *gardener) walk(ctx context.Context) error {
 	if len(g.todo) > 0 {
-		g.stock.sweep(g.t.rules())
+		g.stock.evict(g.t.allRules())
 	}
 	for len(g.todo) > 0 {
 		if err := ctx.Err(); err != nil {
@@ -111,12 +111,12 @@ func (g *gardener) walk(ctx context.Context) error {
 		if g.t.branches[id].depth > maxDepth {
 			return errDeep
 		}
-		dir, err := g.root.below(g.t.branchPath(id))
+		dir, err := g.root.openPath(g.t.branchPath(id))
 		if err != nil {
 			g.t.lose(id, err, false)
 			continue
 		}
-		err = g.enter(ctx, id, dir)
+		err = g.readFolder(ctx, id, dir)
 		dir.close()
 		if err != nil {
 			return err
@@ -125,8 +125,8 @@ func (g *gardener) walk(ctx context.Context) error {
 	return ctx.Err() // then no verdict counts
 }
 
-// rules are those of all ignore files in force.
-func (t *tree) rules() iter.Seq[*rules] {
+// allRules are those of all ignore files in force.
+func (t *fileTree) allRules() iter.Seq[*rules] {
 	return func(yield func(*rules) bool) {
 		give := func(l *level) bool {
 			for _, r := range l.files {
@@ -153,7 +153,7 @@ func (t *tree) rules() iter.Seq[*rules] {
 }
 
 // lose notes that something in a folder cannot be read.
-func (t *tree) lose(id uint32, err error, listed bool) {
+func (t *fileTree) lose(id uint32, err error, listed bool) {
 	f := t.failed[id]
 	if f.count == 0 {
 		f.err = err
@@ -163,9 +163,9 @@ func (t *tree) lose(id uint32, err error, listed bool) {
 	t.failed[id] = f
 }
 
-// enter reads a folder. It is watched first, so that what changes from now on
+// readFolder reads a folder. It is watched first, so that what changes from now on
 // is heard of.
-func (g *gardener) enter(ctx context.Context, id uint32, dir *folder) error {
+func (g *gardener) readFolder(ctx context.Context, id uint32, dir *dirHandle) error {
 	st, err := dir.lookSelf()
 	if err != nil {
 		g.t.lose(id, err, false)
@@ -173,18 +173,18 @@ func (g *gardener) enter(ctx context.Context, id uint32, dir *folder) error {
 	}
 	b := &g.t.branches[id]
 	b.id, b.changed, b.read = st.id, st.changed, now()
-	if id != 0 && st.id.dev != g.t.branches[0].id.dev && !watchable(dir.path()) {
+	if id != 0 && st.id.dev != g.t.branches[0].id.dev && !watchable(dir.procPath()) {
 		return errForeign
 	}
 	if g.t.ears {
 		if len(g.t.branches) > maxWatches {
-			return errNoEars
+			return errNoWatches
 		}
-		if err := g.t.watch.add(dir.path(), id); err != nil {
+		if err := g.t.watch.add(dir.procPath(), id); err != nil {
 			return g.deaf(id, err)
 		}
 	}
-	list, err := g.rules(ctx, id, dir)
+	list, err := g.listWithRules(ctx, id, dir)
 	if err != nil {
 		if ctx.Err() != nil {
 			return err
@@ -198,7 +198,7 @@ func (g *gardener) enter(ctx context.Context, id uint32, dir *folder) error {
 
 // take takes the entries of a folder into the tree. The path names it. An error
 // says that the context is done.
-func (g *gardener) take(ctx context.Context, id uint32, dir *folder, list []entry) error {
+func (g *gardener) take(ctx context.Context, id uint32, dir *dirHandle, list []dirEntry) error {
 	l := g.t.levelOf(id)
 	base := len(g.path)
 	for _, e := range list {
@@ -206,7 +206,7 @@ func (g *gardener) take(ctx context.Context, id uint32, dir *folder, list []entr
 			continue
 		}
 		g.path = append(g.path[:base], e.name...)
-		out := g.judge(ctx, l, g.path, base, e.kind == entryDir) == ignored
+		out := g.ignoreVerdict(ctx, l, g.path, base, e.kind == entryDir) == ignored
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -235,12 +235,12 @@ func (g *gardener) deaf(id uint32, err error) error {
 		g.t.lose(id, err, false)
 		return nil
 	}
-	return fmt.Errorf("%w: %w", errNoEars, err)
+	return fmt.Errorf("%w: %w", errNoWatches, err)
 }
 
-// rules lists a folder and reads the ignore files in it. The path names it
+// listWithRules lists a folder and reads the ignore files in it. The path names it
 // then, with a slash at the end.
-func (g *gardener) rules(ctx context.Context, id uint32, dir *folder) ([]entry, error) {
+func (g *gardener) listWithRules(ctx context.Context, id uint32, dir *dirHandle) ([]dirEntry, error) {
 	above := g.above
 	if up := g.t.branches[id].parent; up != none {
 		above = g.t.levelOf(up)
@@ -271,7 +271,7 @@ func (g *gardener) rules(ctx context.Context, id uint32, dir *folder) ([]entry, 
 		b.level = g.t.branches[b.parent].level
 	}
 	if n := g.skipped.Failed; n > 0 {
-		g.t.failed[id] = failure{count: n, err: g.skipped.Err, listed: true}
+		g.t.failed[id] = readFailure{count: n, err: g.skipped.Err, listed: true}
 	}
 	return list, nil
 }

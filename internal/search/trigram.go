@@ -67,7 +67,7 @@ func (x *Index) Put(id uint32, text []byte) bool {
 		x.Drop(id)
 		return true
 	}
-	thin, ok := x.prepare()
+	thin, ok := x.reserveScratch()
 	if !ok {
 		x.Drop(id)
 		return false
@@ -79,7 +79,7 @@ func (x *Index) Put(id uint32, text []byte) bool {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.keep(id, sig)
+	return x.storeSignature(id, sig)
 }
 
 // Drop forgets the text of an id. The id is then, like one that was never put,
@@ -87,14 +87,14 @@ func (x *Index) Put(id uint32, text []byte) bool {
 func (x *Index) Drop(id uint32) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.forget(id)
+	x.removeID(id)
 }
 
-// prepare sees to it that there is scratch memory, and says how thin the next
+// reserveScratch sees to it that there is scratch memory, and says how thin the next
 // signature may be: one bit of how many is set. As memory gets used they become
 // shorter, which makes their texts candidates more often than need be. So a
 // small tree is told apart best, and in a large one the texts put first.
-func (x *Index) prepare() (thin int, ok bool) {
+func (x *Index) reserveScratch() (thin int, ok bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.scratch == nil {
@@ -113,9 +113,9 @@ func (x *Index) prepare() (thin int, ok bool) {
 	return dense, true
 }
 
-// keep puts a signature in a column.
-func (x *Index) keep(id uint32, sig []uint64) bool {
-	if !x.reach(id) {
+// storeSignature puts a signature in a column.
+func (x *Index) storeSignature(id uint32, sig []uint64) bool {
+	if !x.growTo(id) {
 		return false // an id out of reach has nothing to forget
 	}
 	class := class(sig)
@@ -124,9 +124,9 @@ func (x *Index) keep(id uint32, sig []uint64) bool {
 			b.write(int(place%trigramWide), sig)
 			return true
 		}
-		x.forget(id)
+		x.removeID(id)
 	}
-	n, ok := x.space(class)
+	n, ok := x.freeBlock(class)
 	if !ok {
 		return false
 	}
@@ -142,8 +142,8 @@ func (x *Index) keep(id uint32, sig []uint64) bool {
 	return true
 }
 
-// forget gives the column of an id free, and the block with its last column.
-func (x *Index) forget(id uint32) {
+// removeID gives the column of an id free, and the block with its last column.
+func (x *Index) removeID(id uint32) {
 	if int64(id) >= int64(len(x.places)) || x.places[id] == noTrigrams {
 		return
 	}
@@ -152,7 +152,7 @@ func (x *Index) forget(id uint32) {
 	if b.full() {
 		x.room[b.class] = append(x.room[b.class], n)
 	}
-	b.leave(int(x.places[id] % trigramWide))
+	b.freeColumn(int(x.places[id] % trigramWide))
 	x.texts[b.class]--
 	x.places[id] = noTrigrams
 	x.always[id/64] |= 1 << (id % 64)
@@ -160,14 +160,14 @@ func (x *Index) forget(id uint32) {
 		list := x.room[b.class]
 		at := slices.Index(list, n)
 		x.room[b.class] = slices.Delete(list, at, at+1)
-		x.size -= weight(b.class, b.width)
+		x.size -= blockBytes(b.class, b.width)
 		x.blocks[n] = nil
 		x.gaps = append(x.gaps, n)
 	}
 }
 
-// reach makes places long enough for an id.
-func (x *Index) reach(id uint32) bool {
+// growTo makes places long enough for an id.
+func (x *Index) growTo(id uint32) bool {
 	have := int64(len(x.places))
 	if int64(id) < have {
 		return true
@@ -193,9 +193,9 @@ func (x *Index) reach(id uint32) bool {
 	return false
 }
 
-// space returns the number of a block of a class that has a free column: the
+// freeBlock returns the number of a block of a class that has a free column: the
 // last in the list of room.
-func (x *Index) space(class int) (int32, bool) {
+func (x *Index) freeBlock(class int) (int32, bool) {
 	if list := x.room[class]; len(list) > 0 {
 		return list[len(list)-1], true
 	}
@@ -207,10 +207,10 @@ func (x *Index) space(class int) (int32, bool) {
 		return 0, false
 	}
 	for width := width(class, x.texts[class]); width > 0; width = thinner(width) {
-		if x.size+weight(class, width)+lists > x.budget {
+		if x.size+blockBytes(class, width)+lists > x.budget {
 			continue
 		}
-		x.size += weight(class, width) + lists
+		x.size += blockBytes(class, width) + lists
 		if last >= 0 {
 			x.gaps = x.gaps[:last]
 			x.blocks[n] = newBlock(class, width)

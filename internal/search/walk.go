@@ -23,17 +23,17 @@ const (
 	entryDir
 )
 
-// An entry is a name in a folder.
-type entry struct {
+// A dirEntry is a name in a folder.
+type dirEntry struct {
 	name string
 	kind entryKind
 }
 
-// A frame is a folder on the way from Dir to where the walk is.
-type frame struct {
-	name    string  // in its parent
-	dir     *folder // nil while it is not held open
-	list    []entry
+// A walkFrame is a folder on the way from Dir to where the walk is.
+type walkFrame struct {
+	name    string     // in its parent
+	dir     *dirHandle // nil while it is not held open
+	list    []dirEntry
 	next    int    // the entry whose turn it is
 	lastDir int    // the last entry that is a folder, -1 if there is none
 	level   *level // the ignore files that hold for its entries
@@ -43,7 +43,7 @@ type frame struct {
 // A walker is a walk under way, of one goroutine and in order.
 type walker struct {
 	*surveyor
-	stack   []frame
+	stack   []walkFrame
 	yielded int
 }
 
@@ -75,11 +75,11 @@ func (w *walker) run(ctx context.Context, yield func(string, error) bool) error 
 		e := f.list[f.next]
 		f.next++
 		w.path = append(w.path[:f.end], e.name...)
-		if !w.wanted(ctx, e, f.level, f.end) {
+		if !w.included(ctx, e, f.level, f.end) {
 			continue
 		}
 		if e.kind == entryDir {
-			if err := w.enter(ctx, e.name); err != nil {
+			if err := w.enterFolder(ctx, e.name); err != nil {
 				return err
 			}
 			continue
@@ -95,9 +95,9 @@ func (w *walker) run(ctx context.Context, yield func(string, error) bool) error 
 	return ctx.Err()
 }
 
-// enter goes down into a folder of the current one. The error is not nil only
+// enterFolder goes down into a folder of the current one. The error is not nil only
 // if the walk is to end.
-func (w *walker) enter(ctx context.Context, name string) error {
+func (w *walker) enterFolder(ctx context.Context, name string) error {
 	top := len(w.stack) - 1
 	dir, err := w.held(top)
 	if err == nil {
@@ -115,15 +115,15 @@ func (w *walker) enter(ctx context.Context, name string) error {
 		return ctx.Err()
 	}
 	if err != nil {
-		w.fail(err)
+		w.countError(err)
 	}
 	return nil
 }
 
 // push reads a folder and puts it on the stack, which takes the handle over. If
 // there is an error the caller still has it.
-func (w *walker) push(ctx context.Context, name string, dir *folder, above *level) error {
-	f := frame{name: name, dir: dir, lastDir: -1}
+func (w *walker) push(ctx context.Context, name string, dir *dirHandle, above *level) error {
+	f := walkFrame{name: name, dir: dir, lastDir: -1}
 	if len(w.stack) > 0 {
 		w.path = append(w.path, '/')
 	}
@@ -132,7 +132,7 @@ func (w *walker) push(ctx context.Context, name string, dir *folder, above *leve
 	if f.list, f.level, err = w.survey(ctx, dir, above); err != nil {
 		return err
 	}
-	slices.SortFunc(f.list, func(a, b entry) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(f.list, func(a, b dirEntry) int { return strings.Compare(a.name, b.name) })
 	for i, e := range f.list {
 		if e.kind == entryDir {
 			f.lastDir = i
@@ -154,7 +154,7 @@ func (w *walker) pop() {
 	if f.dir != nil {
 		f.dir.close()
 	}
-	*f = frame{}
+	*f = walkFrame{}
 	w.stack = w.stack[:top]
 }
 
@@ -171,7 +171,7 @@ func (w *walker) release(at int) {
 // held is the handle of the folder on top of the stack, opened again if it had
 // to be released. On the way to it some folders above it, which will be asked
 // for next, are opened to stay.
-func (w *walker) held(top int) (*folder, error) {
+func (w *walker) held(top int) (*dirHandle, error) {
 	from := top
 	for w.stack[from].dir == nil {
 		from--

@@ -69,15 +69,15 @@ func (w *watcher) add(name string, key uint32) error {
 		if old == num {
 			return nil
 		}
-		w.drop(key)
+		w.removeWatch(key)
 	}
 	w.nums[key] = num
 	w.keys[num] = append(slices.Clip(w.keys[num]), key)
 	return nil
 }
 
-// drop ends the watch of a key. What was not drained yet is lost.
-func (w *watcher) drop(key uint32) {
+// removeWatch ends the watch of a key. What was not drained yet is lost.
+func (w *watcher) removeWatch(key uint32) {
 	num, ok := w.nums[key]
 	if !ok {
 		return
@@ -172,7 +172,7 @@ func (w *watcher) take(buf []byte, f func(change)) (overflow bool) {
 				continue // dropped by f
 			}
 			if ev.what == changeSelfGone {
-				w.drop(key)
+				w.removeWatch(key)
 			}
 			ev.key = key
 			f(ev)

@@ -186,15 +186,15 @@ func TestWatchSharedFolder(t *testing.T) {
 	check("all", 0, 1, 2)
 	must(t, w.add(link, 1))
 	check("one added again", 0, 1, 2)
-	w.drop(1)
-	w.drop(1)
+	w.removeWatch(1)
+	w.removeWatch(1)
 	check("one dropped", 0, 2)
 	must(t, w.add(other, 2))
 	check("one moved elsewhere", 0)
 	must(t, w.add(real, 7))
-	w.drop(0)
+	w.removeWatch(0)
 	check("the first dropped", 7)
-	w.drop(7)
+	w.removeWatch(7)
 	check("all dropped")
 	if len(w.nums) != 2 || len(w.keys) != 1 {
 		t.Errorf("left are %v and %v", w.nums, w.keys)
@@ -233,8 +233,8 @@ func TestWatchChangedWhileDraining(t *testing.T) {
 	_, err := w.drain(func(ev change) {
 		got = append(got, fmt.Sprintf("%d %s", ev.key, ev.name))
 		if ev.key == 0 {
-			w.drop(0)
-			w.drop(1)
+			w.removeWatch(0)
+			w.removeWatch(1)
 			must(t, w.add(filepath.Join(dir, ev.name), 3))
 			must(t, os.WriteFile(filepath.Join(dir, ev.name, "file"), nil, 0o666))
 		}

@@ -9,7 +9,7 @@ func newWatcher() (*watcher, error) { return nil, errNoWatch }
 
 func (*watcher) add(string, uint32) error { return errNoWatch }
 
-func (*watcher) drop(uint32) {}
+func (*watcher) removeWatch(uint32) {}
 
 func (*watcher) drain(func(change)) (bool, error) { return false, errNoWatch }
 

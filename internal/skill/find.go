@@ -18,10 +18,10 @@ const young = 2 * time.Second
 // was slow may be so again.
 const lateKept = 30 * time.Second
 
-// A Finder finds skills again and again. While no file or folder changes,
+// An Index finds skills again and again. While no file or folder changes,
 // that costs a look at each and nothing else; what changes, the user's trust
 // too, is seen by the next search.
-type Finder struct {
+type Index struct {
 	opt Options
 
 	mu    sync.Mutex
@@ -43,17 +43,17 @@ type note struct {
 	info  fs.FileInfo
 	young bool // see [isYoung]
 	doc   *Document
-	fault *Fault
+	fault *FormatError
 }
 
 // NewFinder returns a finder. It looks at nothing yet.
-func NewFinder(opt Options) *Finder {
+func NewFinder(opt Options) *Index {
 	opt.Limits = opt.Limits.withDefaults()
-	return &Finder{opt: opt}
+	return &Index{opt: opt}
 }
 
 // Find returns the skills that there are now.
-func (f *Finder) Find() *Set {
+func (f *Index) Find() *Set {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.set != nil && f.trustedAsBefore() && (f.unchanged() || time.Now().Before(f.until)) {
@@ -61,7 +61,7 @@ func (f *Finder) Find() *Set {
 	}
 	s := &search{opt: f.opt, known: f.known, start: time.Now(), notes: map[string]note{}, trust: map[string]bool{}}
 	s.run()
-	f.marks, f.trust, f.known, f.until = s.settled(), s.trust, s.notes, time.Time{}
+	f.marks, f.trust, f.known, f.until = s.stableMarks(), s.trust, s.notes, time.Time{}
 	if s.late {
 		f.until = time.Now().Add(lateKept)
 	}
@@ -72,7 +72,7 @@ func (f *Finder) Find() *Set {
 
 // trustedAsBefore reports whether the user trusts what was trusted, and
 // nothing else.
-func (f *Finder) trustedAsBefore() bool {
+func (f *Index) trustedAsBefore() bool {
 	for folder, before := range f.trust {
 		if f.opt.Trusted(folder) != before {
 			return false
@@ -82,7 +82,7 @@ func (f *Finder) trustedAsBefore() bool {
 }
 
 // unchanged reports whether everything that was looked at is as it was.
-func (f *Finder) unchanged() bool {
+func (f *Index) unchanged() bool {
 	if f.marks == nil {
 		return false
 	}
@@ -91,16 +91,16 @@ func (f *Finder) unchanged() bool {
 		if err != nil {
 			info = nil
 		}
-		if !same(m.info, info) {
+		if !unchanged(m.info, info) {
 			return false
 		}
 	}
 	return true
 }
 
-// settled returns the marks of a search, or nil if one of them is too young
+// stableMarks returns the marks of a search, or nil if one of them is too young
 // to show the next change, or if the search was cut short.
-func (s *search) settled() []mark {
+func (s *search) stableMarks() []mark {
 	if s.late {
 		return nil
 	}
@@ -117,8 +117,8 @@ func (s *search) settled() []mark {
 
 func isYoung(info fs.FileInfo, at time.Time) bool { return at.Sub(info.ModTime()).Abs() < young }
 
-// same reports whether something is as it was, by what the disk says of it.
-func same(before, now fs.FileInfo) bool {
+// unchanged reports whether something is as it was, by what the disk says of it.
+func unchanged(before, now fs.FileInfo) bool {
 	if before == nil || now == nil {
 		return before == nil && now == nil
 	}

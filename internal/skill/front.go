@@ -26,15 +26,15 @@ type Document struct {
 	Notes             []string
 }
 
-// A Fault is why a file is no skill.
-type Fault struct {
+// A FormatError is why a file is no skill.
+type FormatError struct {
 	Code string // such as [NoName]
 	Line int    // from 1; 0 for the file as a whole
 	Why  string
 }
 
 // Error returns the reason, with the line where there is one.
-func (f *Fault) Error() string {
+func (f *FormatError) Error() string {
 	if f.Line > 0 {
 		return fmt.Sprintf("line %d: %s", f.Line, f.Why)
 	}
@@ -49,7 +49,7 @@ func (f *Fault) Error() string {
 // values taken as they are.
 func Read(data []byte) (*Document, error) {
 	if !utf8.Valid(data) {
-		return nil, &Fault{Code: NotUTF8, Why: "not UTF-8 text; save the file as UTF-8"}
+		return nil, &FormatError{Code: NotUTF8, Why: "not UTF-8 text; save the file as UTF-8"}
 	}
 	file := strings.TrimPrefix(string(data), "\ufeff")
 	doc, fault := read(file)
@@ -63,7 +63,7 @@ func Read(data []byte) (*Document, error) {
 	return nil, fault
 }
 
-func read(file string) (*Document, *Fault) {
+func read(file string) (*Document, *FormatError) {
 	front, body, fault := split(file)
 	if fault != nil {
 		return nil, fault
@@ -81,10 +81,10 @@ func read(file string) (*Document, *Fault) {
 
 // split takes front matter and text apart. The front matter begins with the
 // end of the first line, so that its lines have the numbers of the file's.
-func split(file string) (front, body string, fault *Fault) {
+func split(file string) (front, body string, fault *FormatError) {
 	rest, found := strings.CutPrefix(file, "---")
 	if !found || strings.HasPrefix(rest, "-") {
-		return "", "", &Fault{Code: NoFrontMatter, Why: "no front matter; the first line has to be ---, and then name: and description:"}
+		return "", "", &FormatError{Code: NoFrontMatter, Why: "no front matter; the first line has to be ---, and then name: and description:"}
 	}
 	end := strings.IndexByte(rest, '\n')
 	if end < 0 {
@@ -94,12 +94,12 @@ func split(file string) (front, body string, fault *Fault) {
 	case "", "yaml", "yml":
 	default:
 		shown := strings.ToValidUTF8(language[:min(len(language), 40)], "")
-		return "", "", &Fault{Code: NoFrontMatter, Line: 1, Why: fmt.Sprintf("behind --- stands %q, and only YAML is read; leave the line at ---", shown)}
+		return "", "", &FormatError{Code: NoFrontMatter, Line: 1, Why: fmt.Sprintf("behind --- stands %q, and only YAML is read; leave the line at ---", shown)}
 	}
 	rest = rest[end:]
 	front, body, _ = strings.Cut(rest, "\n---")
 	if len(front) > maxFront {
-		return "", "", &Fault{Code: BadYAML, Why: fmt.Sprintf("the front matter is too large; %d bytes are the most", maxFront)}
+		return "", "", &FormatError{Code: BadYAML, Why: fmt.Sprintf("the front matter is too large; %d bytes are the most", maxFront)}
 	}
 	return front, body, nil
 }
@@ -113,7 +113,7 @@ type key struct {
 
 // readFront reads front matter, and once more with its values mended where it
 // is no YAML.
-func readFront(front string) (map[string]key, *Fault) {
+func readFront(front string) (map[string]key, *FormatError) {
 	keys, fault := decode(front)
 	if fault == nil {
 		return keys, nil
@@ -153,10 +153,10 @@ func mend(front string) string {
 
 // decode reads the keys at the top. Values below them are read only as far as
 // YAML has to be, and aliases are never multiplied out.
-func decode(front string) (keys map[string]key, fault *Fault) {
+func decode(front string) (keys map[string]key, fault *FormatError) {
 	defer func() {
 		if p := recover(); p != nil { // of the parser; one file is not worth a crash
-			keys, fault = nil, &Fault{Code: BadYAML, Why: fmt.Sprintf("the front matter can not be read: %v", p)}
+			keys, fault = nil, &FormatError{Code: BadYAML, Why: fmt.Sprintf("the front matter can not be read: %v", p)}
 		}
 	}()
 	var doc yaml.Node
@@ -172,12 +172,12 @@ func decode(front string) (keys map[string]key, fault *Fault) {
 		return keys, nil
 	}
 	if root.Kind != yaml.MappingNode {
-		return nil, &Fault{Code: BadYAML, Line: root.Line, Why: "the front matter has no keys; write name: and description: in it"}
+		return nil, &FormatError{Code: BadYAML, Line: root.Line, Why: "the front matter has no keys; write name: and description: in it"}
 	}
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		name, value := root.Content[i], root.Content[i+1]
 		if _, twice := keys[name.Value]; twice && name.Kind == yaml.ScalarNode {
-			return nil, &Fault{Code: BadYAML, Line: name.Line, Why: fmt.Sprintf("the key %q stands twice; keep one", name.Value)}
+			return nil, &FormatError{Code: BadYAML, Line: name.Line, Why: fmt.Sprintf("the key %q stands twice; keep one", name.Value)}
 		}
 		if value.Kind == yaml.AliasNode && value.Alias != nil {
 			value = value.Alias
@@ -190,9 +190,9 @@ func decode(front string) (keys map[string]key, fault *Fault) {
 }
 
 // yamlFault takes the line out of what the parser says.
-func yamlFault(err error) *Fault {
+func yamlFault(err error) *FormatError {
 	said := strings.TrimPrefix(err.Error(), "yaml: ")
-	fault := &Fault{Code: BadYAML, Why: "the front matter is no YAML: " + said}
+	fault := &FormatError{Code: BadYAML, Why: "the front matter is no YAML: " + said}
 	if after, ok := strings.CutPrefix(said, "line "); ok {
 		number, rest, _ := strings.Cut(after, ": ")
 		if line, err := strconv.Atoi(number); err == nil {
@@ -203,23 +203,23 @@ func yamlFault(err error) *Fault {
 }
 
 // take takes name and description from the keys.
-func (d *Document) take(keys map[string]key) *Fault {
+func (d *Document) take(keys map[string]key) *FormatError {
 	name, found := keys["name"]
 	switch {
 	case !found || name.isText && strings.TrimSpace(name.text) == "":
-		return &Fault{Code: NoName, Why: "no name in the front matter; write name: and what the skill is called"}
+		return &FormatError{Code: NoName, Why: "no name in the front matter; write name: and what the skill is called"}
 	case !name.isText:
-		return &Fault{Code: NoName, Line: name.line, Why: "the name is not a text; put it in quotes"}
+		return &FormatError{Code: NoName, Line: name.line, Why: "the name is not a text; put it in quotes"}
 	}
 	d.Name = strings.TrimSpace(name.text)
 	if err := checkName(d.Name); err != nil {
-		return &Fault{Code: BadName, Line: name.line, Why: err.Error()}
+		return &FormatError{Code: BadName, Line: name.line, Why: err.Error()}
 	}
 	switch about, found := keys["description"]; {
 	case !found || about.isText && strings.TrimSpace(about.text) == "":
 		d.Notes = append(d.Notes, "it has no description: it is not listed, and loaded only by who knows its name")
 	case !about.isText:
-		return &Fault{Code: BadDescription, Line: about.line, Why: "the description is not a text; put it in quotes"}
+		return &FormatError{Code: BadDescription, Line: about.line, Why: "the description is not a text; put it in quotes"}
 	default:
 		d.Description = strings.TrimSpace(about.text)
 		if len(d.Description) > maxAbout {

@@ -103,7 +103,7 @@ func TestReadFaults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := Read([]byte(c.file))
-			fault, ok := errors.AsType[*Fault](err)
+			fault, ok := errors.AsType[*FormatError](err)
 			if !ok {
 				t.Fatalf("got %+v and %v, and want a fault", got, err)
 			}
@@ -144,7 +144,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		doc, err := Read(data)
 		if err != nil {
-			fault, ok := errors.AsType[*Fault](err)
+			fault, ok := errors.AsType[*FormatError](err)
 			if !ok || fault.Code == "" || fault.Why == "" || doc != nil {
 				t.Fatalf("%+v, %#v", doc, err)
 			}

@@ -57,7 +57,7 @@ func (s Skill) load() (*Text, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading a skill: %w", err)
 		}
-		if !s.fence.holds(real) {
+		if !s.fence.contains(real) {
 			return nil, fmt.Errorf("reading the skill %s: it leads out of a project that is not trusted", s.Path)
 		}
 	}
@@ -94,12 +94,12 @@ func readFile(path string, limit int64) ([]byte, fs.FileInfo, error) {
 		return nil, nil, unreadable(err)
 	}
 	if info.Mode().IsRegular() && disk.OfKernel(path) {
-		return nil, info, &Fault{Code: NotAFile, Why: "a file of the kernel's"}
+		return nil, info, &FormatError{Code: NotAFile, Why: "a file of the kernel's"}
 	}
 	data, err := disk.ReadOpen(f, limit)
 	switch {
 	case errors.Is(err, disk.ErrNotRegular):
-		return nil, info, &Fault{Code: NotAFile, Why: "not a file"}
+		return nil, info, &FormatError{Code: NotAFile, Why: "not a file"}
 	case errors.Is(err, disk.ErrTooLarge):
 		return nil, info, tooLarge(limit)
 	case err != nil:
@@ -108,12 +108,12 @@ func readFile(path string, limit int64) ([]byte, fs.FileInfo, error) {
 	return data, info, nil
 }
 
-func tooLarge(limit int64) *Fault {
-	return &Fault{Code: TooLarge, Why: fmt.Sprintf("larger than %d bytes; move what is seldom needed to files beside it", limit)}
+func tooLarge(limit int64) *FormatError {
+	return &FormatError{Code: TooLarge, Why: fmt.Sprintf("larger than %d bytes; move what is seldom needed to files beside it", limit)}
 }
 
-func unreadable(err error) *Fault {
-	return &Fault{Code: Unreadable, Why: "can not be read: " + reason(err)}
+func unreadable(err error) *FormatError {
+	return &FormatError{Code: Unreadable, Why: "can not be read: " + reason(err)}
 }
 
 // reason is what an error of the disk says, without the path.

@@ -76,7 +76,7 @@ func TestLoadLater(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	y.write(path, "nothing")
-	if fault, ok := errors.AsType[*Fault](second(k.Load())); !ok || fault.Code != NoFrontMatter {
+	if fault, ok := errors.AsType[*FormatError](second(k.Load())); !ok || fault.Code != NoFrontMatter {
 		t.Errorf("got %v", fault)
 	}
 	y.check(os.Remove(y.at(path)))

@@ -21,7 +21,7 @@ func TestPatient(t *testing.T) {
 				t.Error(i, err, time.Since(began))
 			}
 		}
-		if !s.late || !s.over(place{}) || s.settled() != nil {
+		if !s.late || !s.limitReached(root{}) || s.stableMarks() != nil {
 			t.Error("the search does not know that it is late")
 		}
 	})

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A place is a folder below which every SKILL.md counts.
-type place struct {
+// A root is a folder below which every SKILL.md counts.
+type root struct {
 	path   string
 	from   string
 	holder string // the folder that it belongs to
@@ -18,8 +18,8 @@ type place struct {
 
 // places lists where skills may be, lowest first. Of a folder that is there
 // twice the last counts, and it is the user's if it is so once.
-func (o Options) places() []place {
-	var all []place
+func (o Options) places() []root {
+	var all []root
 	others := func(dir, from string, ours bool) {
 		for _, name := range []string{".claude", ".agents"} {
 			if o.OthersOff || o.ClaudeOff && name == ".claude" {
@@ -27,7 +27,7 @@ func (o Options) places() []place {
 			}
 			holder := filepath.Join(dir, name)
 			path := filepath.Join(holder, "skills")
-			all = append(all, place{path: path, from: from, holder: holder, trust: path, ours: ours})
+			all = append(all, root{path: path, from: from, holder: holder, trust: path, ours: ours})
 		}
 	}
 	for _, dir := range o.above() {
@@ -38,12 +38,12 @@ func (o Options) places() []place {
 	}
 	for _, f := range o.ConfigDirs {
 		for _, name := range []string{"skill", "skills"} {
-			all = append(all, place{path: filepath.Join(f.Path, name), from: "config", holder: f.Path, trust: f.Path, ours: !f.Guarded})
+			all = append(all, root{path: filepath.Join(f.Path, name), from: "config", holder: f.Path, trust: f.Path, ours: !f.Guarded})
 		}
 	}
 	for _, path := range o.Paths {
-		path = o.expand(path)
-		all = append(all, place{path: path, from: "path", holder: path, trust: path, ours: !within(path, o.project()), named: true})
+		path = o.absolutePath(path)
+		all = append(all, root{path: path, from: "path", holder: path, trust: path, ours: !isWithin(path, o.project()), named: true})
 	}
 	return lastOf(all)
 }
@@ -55,7 +55,7 @@ func (o Options) above() []string {
 		return nil
 	}
 	dirs := []string{filepath.Clean(o.Dir)}
-	if o.Worktree == "" || !within(o.Dir, o.Worktree) {
+	if o.Worktree == "" || !isWithin(o.Dir, o.Worktree) {
 		return dirs
 	}
 	top := filepath.Clean(o.Worktree)
@@ -73,14 +73,14 @@ func (o Options) above() []string {
 // project is the root of the project. Where there is none, and the worktree
 // is the whole disk, that is Dir.
 func (o Options) project() string {
-	if top := filepath.Clean(o.Worktree); o.Worktree != "" && filepath.Dir(top) != top && within(o.Dir, top) {
+	if top := filepath.Clean(o.Worktree); o.Worktree != "" && filepath.Dir(top) != top && isWithin(o.Dir, top) {
 		return top
 	}
 	return filepath.Clean(o.Dir)
 }
 
-// expand makes a path of a config file absolute.
-func (o Options) expand(path string) string {
+// absolutePath makes a path of a config file absolute.
+func (o Options) absolutePath(path string) string {
 	if rest, ok := strings.CutPrefix(filepath.ToSlash(path), "~/"); ok || path == "~" {
 		if path == "~" {
 			rest = ""
@@ -94,7 +94,7 @@ func (o Options) expand(path string) string {
 }
 
 // lastOf keeps the last of each folder.
-func lastOf(all []place) []place {
+func lastOf(all []root) []root {
 	at := map[string]int{}
 	for i, p := range all {
 		if j, again := at[p.path]; again {
@@ -113,8 +113,8 @@ func lastOf(all []place) []place {
 	return out
 }
 
-// within reports whether a path is a folder or lies in it, by its name.
-func within(path, dir string) bool {
+// isWithin reports whether a path is a folder or lies in it, by its name.
+func isWithin(path, dir string) bool {
 	path, dir = filepath.Clean(path), filepath.Clean(dir)
 	if path == dir {
 		return true
@@ -128,13 +128,13 @@ func within(path, dir string) bool {
 // A fence is what links of a stranger may lead to.
 type fence struct{ dirs []string } // real paths
 
-// holds reports whether a real path is inside.
-func (f *fence) holds(real string) bool {
+// contains reports whether a real path is inside.
+func (f *fence) contains(real string) bool {
 	if f == nil {
 		return true
 	}
 	for _, dir := range f.dirs {
-		if within(real, dir) {
+		if isWithin(real, dir) {
 			return true
 		}
 	}
@@ -143,7 +143,7 @@ func (f *fence) holds(real string) bool {
 
 // newFence is the fence of a place: the project, and the folder that the place
 // belongs to, which may be above the project.
-func newFence(o Options, p place) *fence {
+func newFence(o Options, p root) *fence {
 	f := &fence{}
 	if real, err := filepath.EvalSymlinks(o.project()); err == nil && filepath.Dir(real) != real {
 		f.dirs = append(f.dirs, real)

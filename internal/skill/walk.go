@@ -41,7 +41,7 @@ type search struct {
 func (s *search) run() {
 	var walks []*walk
 	for _, p := range s.opt.places() {
-		if w := s.enter(p); w != nil {
+		if w := s.startWalk(p); w != nil {
 			walks = append(walks, w)
 		}
 	}
@@ -58,14 +58,14 @@ func (s *search) run() {
 	}
 }
 
-// A spot is a folder that is to be looked into.
-type spot struct {
+// A folderRef is a folder that is to be looked into.
+type folderRef struct {
 	path, real string
 	depth      int
 }
 
-// enter begins the walk through a place, and returns nil where there is none.
-func (s *search) enter(p place) *walk {
+// startWalk begins the walk through a place, and returns nil where there is none.
+func (s *search) startWalk(p root) *walk {
 	info, err := s.stat(p.path)
 	if err != nil {
 		info = nil
@@ -86,10 +86,10 @@ func (s *search) enter(p place) *walk {
 		s.problem(p.path, reason(err))
 		return nil
 	}
-	w := &walk{search: s, place: p, seen: map[string]bool{real: true}, queue: []spot{{p.path, real, 0}}}
+	w := &walk{search: s, place: p, seen: map[string]bool{real: true}, queue: []folderRef{{p.path, real, 0}}}
 	if w.guarded = !p.ours && !s.trusts(p.trust); w.guarded {
 		w.fence = newFence(s.opt, p)
-		if !w.fence.holds(real) {
+		if !w.fence.contains(real) {
 			s.problem(p.path, "a link out of a project that is not trusted; it is not followed")
 			return nil
 		}
@@ -110,8 +110,8 @@ func (s *search) trusts(folder string) bool {
 	return answer
 }
 
-// over reports whether a limit is reached, and says so once.
-func (s *search) over(p place) bool {
+// limitReached reports whether a limit is reached, and says so once.
+func (s *search) limitReached(p root) bool {
 	lim, what := s.opt.Limits, ""
 	switch {
 	case s.full:
@@ -142,10 +142,10 @@ func (s *search) problem(path, message string) {
 // A walk goes through one place.
 type walk struct {
 	*search
-	place   place
+	place   root
 	guarded bool
 	fence   *fence // nil for one that is not guarded
-	queue   []spot
+	queue   []folderRef
 	seen    map[string]bool // real paths of folders, against loops
 	deep    bool            // that it is too deep was said
 	finds   []find
@@ -154,15 +154,15 @@ type walk struct {
 // run goes through the place, folders near its top first, so that a tree that
 // is too large is searched where skills usually are.
 func (w *walk) run() {
-	for len(w.queue) > 0 && !w.over(w.place) {
+	for len(w.queue) > 0 && !w.limitReached(w.place) {
 		at := w.queue[0]
 		w.queue = w.queue[1:]
-		w.folder(at)
+		w.readFolder(at)
 	}
 }
 
-// folder looks into a folder.
-func (w *walk) folder(at spot) {
+// readFolder looks into a folder.
+func (w *walk) readFolder(at folderRef) {
 	w.folders++
 	info, err := w.stat(at.path)
 	if err != nil {
@@ -180,28 +180,28 @@ func (w *walk) folder(at spot) {
 		w.problem(at.path, fmt.Sprintf("only %d of its entries were looked at", maxEntries))
 	}
 	for _, e := range entries {
-		if w.late && w.over(w.place) { // something in it does not answer
+		if w.late && w.limitReached(w.place) { // something in it does not answer
 			return
 		}
-		w.entry(at, e)
+		w.readEntry(at, e)
 	}
 }
 
-// entry looks at something in a folder.
-func (w *walk) entry(at spot, e fs.DirEntry) {
+// readEntry looks at something in a folder.
+func (w *walk) readEntry(at folderRef, e fs.DirEntry) {
 	path, named := filepath.Join(at.path, e.Name()), strings.EqualFold(e.Name(), fileName)
 	switch {
 	case e.IsDir():
-		w.below(spot{path, filepath.Join(at.real, e.Name()), at.depth + 1}, e.Name())
+		w.queueFolder(folderRef{path, filepath.Join(at.real, e.Name()), at.depth + 1}, e.Name())
 	case e.Type()&fs.ModeSymlink != 0:
-		w.link(at, path, named)
+		w.followLink(at, path, named)
 	case named:
 		w.candidate(at, path)
 	}
 }
 
-// link follows a link.
-func (w *walk) link(at spot, path string, named bool) {
+// followLink follows a link.
+func (w *walk) followLink(at folderRef, path string, named bool) {
 	info, err := w.stat(path)
 	if err != nil || !info.IsDir() {
 		if named {
@@ -215,15 +215,15 @@ func (w *walk) link(at spot, path string, named bool) {
 	switch {
 	case err != nil:
 		w.problem(path, "a link that can not be followed: "+reason(err))
-	case !w.fence.holds(real):
+	case !w.fence.contains(real):
 		w.problem(path, "a link out of a project that is not trusted; it is not followed")
 	default:
-		w.below(spot{path, real, at.depth + 1}, filepath.Base(path))
+		w.queueFolder(folderRef{path, real, at.depth + 1}, filepath.Base(path))
 	}
 }
 
-// below notes a folder for later.
-func (w *walk) below(next spot, name string) {
+// queueFolder notes a folder for later.
+func (w *walk) queueFolder(next folderRef, name string) {
 	switch {
 	case passed(name) || w.seen[next.real]:
 	case next.depth > w.opt.Limits.Depth:
@@ -238,7 +238,7 @@ func (w *walk) below(next spot, name string) {
 }
 
 // candidate looks at a file that is called like a skill's.
-func (w *walk) candidate(at spot, path string) {
+func (w *walk) candidate(at folderRef, path string) {
 	f := find{Candidate: Candidate{Path: path, From: w.place.from, Guarded: w.guarded}, dir: at.path, fence: w.fence}
 	w.files++
 	defer func() { w.finds = append(w.finds, f) }()
@@ -248,7 +248,7 @@ func (w *walk) candidate(at spot, path string) {
 	}
 	if w.fence != nil {
 		real, err := w.real(path)
-		if err == nil && !w.fence.holds(real) {
+		if err == nil && !w.fence.contains(real) {
 			f.Code, f.Why = LeadsOut, "a link out of a project that is not trusted"
 			return
 		}
@@ -270,7 +270,7 @@ func (w *walk) read(path string) note {
 	}
 	w.marks = append(w.marks, mark{path, info})
 	before, ok := w.known[path]
-	if !ok || info == nil || before.young || !same(before.info, info) {
+	if !ok || info == nil || before.young || !unchanged(before.info, info) {
 		before = w.open(path)
 		before.young = info != nil && isYoung(info, w.start)
 	}
@@ -293,7 +293,7 @@ func (w *walk) open(path string) note {
 	if err == nil {
 		n.doc, err = Read(data)
 	}
-	if fault, ok := errors.AsType[*Fault](err); ok {
+	if fault, ok := errors.AsType[*FormatError](err); ok {
 		return note{info: info, fault: fault}
 	}
 	n.doc.Body = "" // it is read again when it is loaded

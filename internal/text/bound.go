@@ -33,7 +33,7 @@ type Limits struct {
 	MaxSpill int64 // bytes saved; no bound when not positive
 }
 
-func (l Limits) filled() Limits {
+func (l Limits) withDefaults() Limits {
 	if l.Lines <= 0 {
 		l.Lines = MaxLines
 	}
@@ -54,8 +54,8 @@ type Spill struct {
 	Hint func(path string) string
 }
 
-// A Bounded is a text as it may be shown.
-type Bounded struct {
+// A Truncated is a text as it may be shown.
+type Truncated struct {
 	Content   string // the text, or the part of it that fits with a notice
 	Truncated bool
 	Path      string // where the whole text is; empty if no file could be opened
@@ -66,12 +66,12 @@ type Bounded struct {
 	Err       error  // why Path is missing or does not hold what it should
 }
 
-// Bound cuts s to the limits. It answers exactly as a [Bounder] that is
+// Bound cuts s to the limits. It answers exactly as a [Truncator] that is
 // written s in any pieces.
-func Bound(s string, lim Limits, spill Spill) Bounded {
-	l := lim.filled()
+func Bound(s string, lim Limits, spill Spill) Truncated {
+	l := lim.withDefaults()
 	if len(s) <= l.Bytes && strings.Count(s, "\n") < l.Lines {
-		return Bounded{Content: s, Total: int64(len(s))}
+		return Truncated{Content: s, Total: int64(len(s))}
 	}
 	b := NewBounder(lim, spill)
 	for len(s) > 0 {
@@ -82,11 +82,11 @@ func Bound(s string, lim Limits, spill Spill) Bounded {
 	return b.Finish()
 }
 
-// A Bounder is a writer that keeps of what is written to it only what may be
+// A Truncator is a writer that keeps of what is written to it only what may be
 // shown, and hands the whole to a spill once a limit has been passed. Its
 // memory is bounded by the limits, however much is written. One goroutine at a
 // time may use it.
-type Bounder struct {
+type Truncator struct {
 	lim   Limits
 	spill Spill
 
@@ -104,19 +104,19 @@ type Bounder struct {
 	saved  int64
 	full   bool // MaxSpill was reached
 	err    error
-	done   *Bounded
+	done   *Truncated
 }
 
 // NewBounder returns a Bounder that has been written nothing. Whoever makes one
 // must call [Bounder.Finish], which closes the spill.
-func NewBounder(lim Limits, spill Spill) *Bounder {
-	return &Bounder{lim: lim.filled(), spill: spill, over: -1}
+func NewBounder(lim Limits, spill Spill) *Truncator {
+	return &Truncator{lim: lim.withDefaults(), spill: spill, over: -1}
 }
 
 // Write takes the next piece of the text. It always takes all of p and never
 // fails, so that a process whose output is being read is never held up by a
 // spill that can not be written; [Bounded.Err] tells of that.
-func (b *Bounder) Write(p []byte) (int, error) {
+func (b *Truncator) Write(p []byte) (int, error) {
 	if b.done != nil || len(p) == 0 {
 		return len(p), nil
 	}
@@ -141,18 +141,18 @@ func (b *Bounder) Write(p []byte) (int, error) {
 
 // Finish closes the spill and tells what may be shown. Further writes are
 // dropped, and further calls answer the same.
-func (b *Bounder) Finish() Bounded {
+func (b *Truncator) Finish() Truncated {
 	if b.done == nil {
-		r := b.finish()
+		r := b.result()
 		b.done = &r
 		b.buf = nil
 	}
 	return *b.done
 }
 
-func (b *Bounder) finish() Bounded {
+func (b *Truncator) result() Truncated {
 	if !b.passed {
-		return Bounded{Content: string(b.buf), Total: b.total}
+		return Truncated{Content: string(b.buf), Total: b.total}
 	}
 	if b.file != nil {
 		if err := b.file.Close(); err != nil && b.err == nil {
@@ -160,7 +160,7 @@ func (b *Bounder) finish() Bounded {
 		}
 	}
 	if b.lim.Whole {
-		hint := b.hint(Bounded{Path: b.path, Total: b.total, Saved: b.saved, Err: b.err})
+		hint := b.hint(Truncated{Path: b.path, Total: b.total, Saved: b.saved, Err: b.err})
 		b.lim.Bytes = max(b.lim.Bytes-len(hint)-noticeRoom, 0)
 		b.lim.Lines = max(b.lim.Lines-strings.Count(hint, "\n")-noticeLines, 1)
 	}
@@ -169,7 +169,7 @@ func (b *Bounder) finish() Bounded {
 		show = b.tail
 	}
 	preview, kept, byBytes := show()
-	r := Bounded{Truncated: true, Path: b.path, Total: b.total, Saved: b.saved, Err: b.err}
+	r := Truncated{Truncated: true, Path: b.path, Total: b.total, Saved: b.saved, Err: b.err}
 	r.Removed, r.Unit = b.lines+1-kept, "lines"
 	if byBytes {
 		r.Removed, r.Unit = b.total-int64(len(preview)), "bytes"
@@ -185,7 +185,7 @@ func (b *Bounder) finish() Bounded {
 
 // keepHead keeps the first bytes, and finds the end of the line that does not
 // fit.
-func (b *Bounder) keepHead(p []byte) {
+func (b *Truncator) keepHead(p []byte) {
 	if room := b.lim.Bytes + slack - len(b.buf); room > 0 {
 		b.buf = append(b.buf, p[:min(room, len(p))]...)
 	}
@@ -203,7 +203,7 @@ func (b *Bounder) keepHead(p []byte) {
 
 // keepTail keeps the last bytes, and the length of the last line that is not
 // empty.
-func (b *Bounder) keepTail(p []byte) {
+func (b *Truncator) keepTail(p []byte) {
 	last := len(p) - 1
 	for last >= 0 && p[last] == '\n' {
 		last--
@@ -231,7 +231,7 @@ func (b *Bounder) keepTail(p []byte) {
 
 // head returns the lines from the beginning that fit, their number, and
 // whether it was the byte limit that ended them.
-func (b *Bounder) head() (preview []byte, lines int64, byBytes bool) {
+func (b *Truncator) head() (preview []byte, lines int64, byBytes bool) {
 	end := -1 // of the last line kept
 	for lines < int64(b.lim.Lines) {
 		i := bytes.IndexByte(b.buf[end+1:], '\n')
@@ -264,7 +264,7 @@ func (b *Bounder) head() (preview []byte, lines int64, byBytes bool) {
 }
 
 // tail is head from the other end.
-func (b *Bounder) tail() (preview []byte, lines int64, byBytes bool) {
+func (b *Truncator) tail() (preview []byte, lines int64, byBytes bool) {
 	low := len(b.buf) - b.lim.Bytes // the first offset that may be shown
 	start := len(b.buf) + 1         // of the last line kept
 	for lines < int64(b.lim.Lines) && start > 0 {
@@ -288,7 +288,7 @@ func (b *Bounder) tail() (preview []byte, lines int64, byBytes bool) {
 	return preview, lines, true
 }
 
-func (b *Bounder) open() {
+func (b *Truncator) open() {
 	if b.spill.Open == nil {
 		b.err = errors.New("there is nowhere to save it")
 		return
@@ -301,7 +301,7 @@ func (b *Bounder) open() {
 	b.file, b.path = w, path
 }
 
-func (b *Bounder) save(p []byte) {
+func (b *Truncator) save(p []byte) {
 	if b.err != nil || b.full {
 		return
 	}
@@ -322,7 +322,7 @@ func (b *Bounder) save(p []byte) {
 }
 
 // hint words where the whole text is, or that it is not.
-func (b *Bounder) hint(r Bounded) string {
+func (b *Truncator) hint(r Truncated) string {
 	const lead = "The tool call succeeded but the output was truncated. "
 	switch {
 	case r.Err != nil && r.Saved > 0:

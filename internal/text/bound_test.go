@@ -91,7 +91,7 @@ func TestBound(t *testing.T) {
 			if diff := cmp.Diff(tt.want, got.Content); diff != "" {
 				t.Errorf("content (-want +got):\n%s", diff)
 			}
-			want := Bounded{Truncated: tt.want != tt.text, Total: int64(len(tt.text))}
+			want := Truncated{Truncated: tt.want != tt.text, Total: int64(len(tt.text))}
 			if want.Truncated {
 				want.Path, want.Saved = "tool_1", want.Total
 				if s.String() != tt.text || s.closed != 1 {
@@ -100,7 +100,7 @@ func TestBound(t *testing.T) {
 			} else if s.opened != 0 {
 				t.Error("the spill was opened for a text that fits")
 			}
-			if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Bounded{}, "Content", "Removed", "Unit")); diff != "" {
+			if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Truncated{}, "Content", "Removed", "Unit")); diff != "" {
 				t.Errorf("answer (-want +got):\n%s", diff)
 			}
 		})
@@ -136,22 +136,22 @@ func TestBoundSpillFails(t *testing.T) {
 		name  string
 		lim   Limits
 		spill Spill
-		want  Bounded
+		want  Truncated
 	}{
-		{"nowhere", lim, Spill{}, Bounded{Content: lead + "The full output could not be saved (there is nowhere to save it)."}},
+		{"nowhere", lim, Spill{}, Truncated{Content: lead + "The full output could not be saved (there is nowhere to save it)."}},
 		{"can not open", lim,
 			Spill{Open: func() (io.WriteCloser, string, error) { return nil, "", errFull }},
-			Bounded{Content: lead + "The full output could not be saved (saving the full output: no space left).", Err: errFull}},
+			Truncated{Content: lead + "The full output could not be saved (saving the full output: no space left).", Err: errFull}},
 		{"full on the way", lim, full.spill(),
-			Bounded{Content: lead + "The full output could not be saved (saving the full output: no space left). Its first 20 of 689 bytes are in: tool_1",
+			Truncated{Content: lead + "The full output could not be saved (saving the full output: no space left). Its first 20 of 689 bytes are in: tool_1",
 				Path: "tool_1", Saved: 20, Err: errFull}},
 		{"quota", Limits{Lines: 2, MaxSpill: 11}, newStore().spill(),
-			Bounded{Content: "line0\nline1\n\n...98 lines truncated...\n\nsee tool_1\nThe file holds only the first 11 of 689 bytes; the rest was dropped.",
+			Truncated{Content: "line0\nline1\n\n...98 lines truncated...\n\nsee tool_1\nThe file holds only the first 11 of 689 bytes; the rest was dropped.",
 				Path: "tool_1", Saved: 11}},
 		{"quota not reached", Limits{Lines: 2, MaxSpill: 689}, newStore().spill(),
-			Bounded{Content: "line0\nline1\n\n...98 lines truncated...\n\nsee tool_1", Path: "tool_1", Saved: 689}},
+			Truncated{Content: "line0\nline1\n\n...98 lines truncated...\n\nsee tool_1", Path: "tool_1", Saved: 689}},
 		{"no hint", lim, Spill{Open: newStore().spill().Open},
-			Bounded{Content: lead + "Full output saved to: tool_1", Path: "tool_1", Saved: 689}},
+			Truncated{Content: lead + "Full output saved to: tool_1", Path: "tool_1", Saved: 689}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -160,7 +160,7 @@ func TestBoundSpillFails(t *testing.T) {
 			if tt.want.Err != nil && !errors.Is(got.Err, tt.want.Err) {
 				t.Errorf("error is %v", got.Err)
 			}
-			if diff := cmp.Diff(tt.want, got, cmpopts.IgnoreFields(Bounded{}, "Err")); diff != "" {
+			if diff := cmp.Diff(tt.want, got, cmpopts.IgnoreFields(Truncated{}, "Err")); diff != "" {
 				t.Errorf("answer (-want +got):\n%s", diff)
 			}
 		})
@@ -282,7 +282,7 @@ func checkPieces(t failer, text string, lim Limits, cuts []int) {
 
 // checkPreview: what is shown keeps the limits, and is what slow says unless a
 // line is too long for it.
-func checkPreview(t failer, texts [2]string, got Bounded, lim Limits) {
+func checkPreview(t failer, texts [2]string, got Truncated, lim Limits) {
 	text, preview := texts[0], texts[1]
 	if len(preview) > lim.Bytes || strings.Count(preview, "\n") >= lim.Lines {
 		t.Fatalf("shown %q is over the limit %+v", preview, lim)

@@ -84,11 +84,11 @@ func piece(s string) (n, cost int) {
 	g, size := glyphOf(s)
 	switch g {
 	case newline:
-		return blank(s)
+		return blankRun(s)
 	case digit:
 		return digits(s)
 	case upper, lower, caseless:
-		return word(s, 0, besideNothing)
+		return wordRun(s, 0, besideNothing)
 	}
 	if size < len(s) {
 		if next, _ := glyphOf(s[size:]); next >= upper {
@@ -96,7 +96,7 @@ func piece(s string) (n, cost int) {
 			if s[0] == ' ' {
 				before = besideSpace
 			}
-			return word(s, size, before)
+			return wordRun(s, size, before)
 		}
 	}
 	if g == space {
@@ -106,14 +106,14 @@ func piece(s string) (n, cost int) {
 				return n + 1, cost
 			}
 		}
-		return blank(s)
+		return blankRun(s)
 	}
 	return signs(s)
 }
 
-// blank is space up to the end of its lines, or space without the last one,
+// blankRun is space up to the end of its lines, or space without the last one,
 // which goes to the word after it.
-func blank(s string) (n, cost int) {
+func blankRun(s string) (n, cost int) {
 	last, lines := 0, 0
 	for n < len(s) {
 		g, size := glyphOf(s[n:])
@@ -202,8 +202,8 @@ const (
 	besideSign
 )
 
-// word is a run of letters: capitals, then small ones, after skip bytes.
-func word(s string, skip int, before beside) (n, cost int) {
+// wordRun is a run of letters: capitals, then small ones, after skip bytes.
+func wordRun(s string, skip int, before beside) (n, cost int) {
 	n = skip
 	capitals, small, other, wide := 0, 0, 0, 0
 	for n < len(s) {

@@ -112,9 +112,9 @@ func visible(s string, line bool) string {
 			if takesBackslash(s[i:], line) {
 				out.WriteString(s[i-n : i])
 			}
-		case plain(c):
+		case isPlainByte(c):
 			n := 1
-			for i+n < len(s) && plain(s[i+n]) {
+			for i+n < len(s) && isPlainByte(s[i+n]) {
 				n++
 			}
 			out.WriteString(s[i : i+n])
@@ -132,8 +132,8 @@ func visible(s string, line bool) string {
 	return out.String()
 }
 
-// plain reports whether a byte always stands for itself.
-func plain(c byte) bool {
+// isPlainByte reports whether a byte always stands for itself.
+func isPlainByte(c byte) bool {
 	return c > ' ' && c < 0x7f && c != '\\' && c != '<'
 }
 

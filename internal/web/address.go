@@ -37,7 +37,7 @@ func Read(raw string) (Address, error) {
 
 func read(raw string) (Address, *Error) {
 	var a Address
-	if err := plain(raw); err != nil {
+	if err := checkCharacters(raw); err != nil {
 		return a, err
 	}
 	scheme, rest, ok := strings.Cut(raw, "://")
@@ -54,9 +54,9 @@ func read(raw string) (Address, *Error) {
 	}
 	rest, _, _ = strings.Cut(rest[end:], "#") // is not sent
 	path, query, asked := strings.Cut(rest, "?")
-	a.path = undot(tidy(path, "/"))
+	a.path = undot(normalizeEscapes(path, "/"))
 	if asked {
-		a.query = "?" + tidy(query, "/?")
+		a.query = "?" + normalizeEscapes(query, "/?")
 	}
 	if n := len(a.String()); n > maxURL {
 		return a, tooLong(n)
@@ -68,9 +68,9 @@ func tooLong(n int) *Error {
 	return invalid("it has %d bytes and %d are the most; use a shorter one", n, maxURL)
 }
 
-// plain refuses characters that no URL has, and that some readers drop or turn
+// checkCharacters refuses characters that no URL has, and that some readers drop or turn
 // into others.
-func plain(raw string) *Error {
+func checkCharacters(raw string) *Error {
 	switch {
 	case len(raw) > maxURL:
 		return tooLong(len(raw))
@@ -106,7 +106,7 @@ func (a *Address) readAuthority(s string) *Error {
 	if ported {
 		n, err := strconv.ParseUint(port, 10, 16)
 		if err != nil || n == 0 || port[0] == '0' || port[0] == '+' {
-			return invalid("its port %q is not a number from 1 to 65535; correct it or leave it out", brief(port))
+			return invalid("its port %q is not a number from 1 to 65535; correct it or leave it out", shortenText(port))
 		}
 		a.port = uint16(n)
 	}
@@ -156,7 +156,7 @@ func (a Address) Follow(location string) (Address, error) {
 	if !utf8.ValidString(location) {
 		location = ascii(location)
 	}
-	if err := plain(location); err != nil { // before it is put together with what is clean
+	if err := checkCharacters(location); err != nil { // before it is put together with what is clean
 		return Address{}, err
 	}
 	if location == "" {
@@ -199,9 +199,9 @@ func ascii(s string) string {
 	return b.String()
 }
 
-// tidy writes each byte of a part of a URL in the one way: what needs no
+// normalizeEscapes writes each byte of a part of a URL in the one way: what needs no
 // percent sign without, all else with one. Bytes of also stand for themselves.
-func tidy(s, also string) string {
+func normalizeEscapes(s, also string) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	for i := 0; i < len(s); i++ {

@@ -31,7 +31,7 @@ const maxStray = 64 << 10
 const progressEvery = 250 * time.Millisecond
 
 // page reads the body of an answer.
-func (a *answer) page(ctx context.Context, limit int64) (*Page, error) {
+func (a *response) page(ctx context.Context, limit int64) (*Page, error) {
 	resp := a.resp
 	if resp.StatusCode == http.StatusSwitchingProtocols {
 		return nil, &Error{Code: CodeConnection, Message: fmt.Sprintf("%s changes to another protocol, which was not asked for", a.at.Host())}
@@ -69,7 +69,7 @@ func (a *answer) page(ctx context.Context, limit int64) (*Page, error) {
 }
 
 // watched is a body whose coming is told to who watches.
-func (a *answer) watched(body io.Reader) io.Reader {
+func (a *response) watched(body io.Reader) io.Reader {
 	if a.progress == nil {
 		return body
 	}
@@ -109,7 +109,7 @@ func (p *Page) endedBy(err error, encoded bool) (*Page, error) {
 
 // mayLie reports whether the answer announced where it ends, and more could
 // follow.
-func (a *answer) mayLie() bool {
+func (a *response) mayLie() bool {
 	switch a.resp.StatusCode {
 	case http.StatusNoContent, http.StatusNotModified:
 		return false
@@ -133,13 +133,13 @@ func decoder(announced []string, raw *counted) (io.Reader, error) {
 	var err error
 	switch layer := layers[0]; {
 	case len(layers) > 1:
-		return nil, &Error{Code: CodeUnsupportedEncoding, Message: fmt.Sprintf("the answer is encoded more than once (%s), which is not read; fetch another URL", brief(strings.Join(layers, ", ")))}
+		return nil, &Error{Code: CodeUnsupportedEncoding, Message: fmt.Sprintf("the answer is encoded more than once (%s), which is not read; fetch another URL", shortenText(strings.Join(layers, ", ")))}
 	case layer == "gzip" || layer == "x-gzip":
 		decoded, err = gzip.NewReader(raw)
 	case layer == "deflate":
 		decoded, err = inflater(raw)
 	default:
-		return nil, &Error{Code: CodeUnsupportedEncoding, Message: fmt.Sprintf("the answer is encoded as %q, and only gzip was asked for; fetch another URL", brief(layer))}
+		return nil, &Error{Code: CodeUnsupportedEncoding, Message: fmt.Sprintf("the answer is encoded as %q, and only gzip was asked for; fetch another URL", shortenText(layer))}
 	}
 	switch {
 	case err == nil:

@@ -135,7 +135,7 @@ func TestLimit(t *testing.T) {
 // readAll reads a body without a network.
 func readAll(packed []byte, encoding string, limit int64) ([]byte, bool, error) {
 	resp := &http.Response{StatusCode: 200, ContentLength: -1, Header: http.Header{"Content-Encoding": {encoding}}, Body: io.NopCloser(bytes.NewReader(packed))}
-	p, err := (&answer{resp: resp}).page(context.Background(), limit)
+	p, err := (&response{resp: resp}).page(context.Background(), limit)
 	if err != nil {
 		return nil, false, err
 	}

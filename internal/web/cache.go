@@ -22,14 +22,14 @@ type Cache struct {
 	Now func() time.Time
 
 	mu       sync.Mutex
-	sessions map[string]*shelf
+	sessions map[string]*sessionPages
 	recent   list.List // of *kept, the latest used first
 	bytes    int64
 	uses     uint64
 }
 
-// A shelf is what is kept for a session.
-type shelf struct {
+// A sessionPages is what is kept for a session.
+type sessionPages struct {
 	pages map[string]*list.Element
 	bytes int64
 	used  uint64 // the count of uses at its last
@@ -66,23 +66,23 @@ func (c *Cache) Get(session, key string) (*Page, bool) {
 	e := s.pages[key]
 	k := e.Value.(*kept)
 	if k.old(c.now()) {
-		c.drop(e)
+		c.removePage(e)
 		return nil, false
 	}
 	c.recent.MoveToFront(e)
-	c.use(s)
+	c.touch(s)
 	return k.page, true
 }
 
 // Put keeps a page, if it may be kept. What is too old goes, and what was used
 // the longest ago makes room: of the session first, then of all.
 func (c *Cache) Put(session, key string, p *Page) {
-	k := &kept{session: session, key: key, page: p, at: c.now(), bytes: weight(key, p)}
+	k := &kept{session: session, key: key, page: p, at: c.now(), bytes: pageCost(key, p)}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.dropOld(k.at)
 	if s := c.sessions[session]; s != nil && s.pages[key] != nil {
-		c.drop(s.pages[key])
+		c.removePage(s.pages[key])
 	}
 	if !p.Cacheable() || k.bytes > cacheBytes {
 		return
@@ -91,23 +91,23 @@ func (c *Cache) Put(session, key string, p *Page) {
 		c.makeRoom(s, k)
 	}
 	for c.bytes+k.bytes > cacheAllBytes {
-		c.drop(c.recent.Back())
+		c.removePage(c.recent.Back())
 	}
 	if c.sessions[session] == nil && len(c.sessions) >= cacheSessions {
-		c.forget(c.idlest())
+		c.removeSession(c.idlest())
 	}
 	if c.sessions == nil {
-		c.sessions = map[string]*shelf{}
+		c.sessions = map[string]*sessionPages{}
 	}
 	s := c.sessions[session]
 	if s == nil {
-		s = &shelf{pages: map[string]*list.Element{}}
+		s = &sessionPages{pages: map[string]*list.Element{}}
 		c.sessions[session] = s
 	}
 	s.pages[key] = c.recent.PushFront(k)
 	s.bytes += k.bytes
 	c.bytes += k.bytes
-	c.use(s)
+	c.touch(s)
 }
 
 // dropOld drops pages that nobody may come back for. They are few beside what
@@ -116,19 +116,19 @@ func (c *Cache) dropOld(now time.Time) {
 	for e := c.recent.Front(); e != nil; {
 		next := e.Next()
 		if e.Value.(*kept).old(now) {
-			c.drop(e)
+			c.removePage(e)
 		}
 		e = next
 	}
 }
 
-func (c *Cache) use(s *shelf) {
+func (c *Cache) touch(s *sessionPages) {
 	c.uses++
 	s.used = c.uses
 }
 
 // idlest is the session that was not used for the longest time.
-func (c *Cache) idlest() (found *shelf) {
+func (c *Cache) idlest() (found *sessionPages) {
 	for _, s := range c.sessions {
 		if found == nil || s.used < found.used {
 			found = s
@@ -138,24 +138,24 @@ func (c *Cache) idlest() (found *shelf) {
 }
 
 // makeRoom drops pages of a session until one more fits.
-func (c *Cache) makeRoom(s *shelf, k *kept) {
+func (c *Cache) makeRoom(s *sessionPages, k *kept) {
 	for e := c.recent.Back(); e != nil && (len(s.pages) >= cachePages || s.bytes+k.bytes > cacheBytes); {
 		next := e.Prev()
 		if e.Value.(*kept).session == k.session {
-			c.drop(e)
+			c.removePage(e)
 		}
 		e = next
 	}
 }
 
-func (c *Cache) forget(s *shelf) {
+func (c *Cache) removeSession(s *sessionPages) {
 	for _, e := range s.pages {
-		c.drop(e)
+		c.removePage(e)
 	}
 }
 
-// drop removes a page, and its session with the last one.
-func (c *Cache) drop(e *list.Element) {
+// removePage removes a page, and its session with the last one.
+func (c *Cache) removePage(e *list.Element) {
 	k := c.recent.Remove(e).(*kept)
 	c.bytes -= k.bytes
 	s := c.sessions[k.session]
@@ -165,8 +165,8 @@ func (c *Cache) drop(e *list.Element) {
 	}
 }
 
-// weight is about what a page takes in memory.
-func weight(key string, p *Page) int64 {
+// pageCost is about what a page takes in memory.
+func pageCost(key string, p *Page) int64 {
 	n := int64(len(key)) + int64(cap(p.Body))
 	for name, values := range p.Header {
 		n += int64(len(name))

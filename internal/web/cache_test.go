@@ -83,7 +83,7 @@ func TestCacheDropsOld(t *testing.T) {
 	c.Get("gone", "l") // used lately, and as old as before
 	now = now.Add(cacheAge / 2)
 	c.Put("other", "k", publicPage(5))
-	if c.sessions["gone"] != nil || c.recent.Len() != 2 || c.bytes != 2*weight("k", publicPage(5)) {
+	if c.sessions["gone"] != nil || c.recent.Len() != 2 || c.bytes != 2*pageCost("k", publicPage(5)) {
 		t.Errorf("%d pages of %d bytes are kept", c.recent.Len(), c.bytes)
 	}
 	if _, ok := c.Get("here", "k"); !ok {
@@ -95,8 +95,8 @@ func TestWeight(t *testing.T) {
 	p := publicPage(10)
 	p.Header.Add("Abc", "1234")
 	p.Header.Add("Abc", "56")
-	p.Chain = []Step{{Address: mustRead(t, "http://a.example/xyz?q")}}
-	if got := weight("key", p); got != 3+10+3+6+6 {
+	p.Chain = []Redirect{{Address: mustRead(t, "http://a.example/xyz?q")}}
+	if got := pageCost("key", p); got != 3+10+3+6+6 {
 		t.Errorf("%d", got)
 	}
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/helve-dev/helve/internal/text"
 )
 
-// clean makes foreign text harmless and keeps it readable: line ends become
+// cleanText makes foreign text harmless and keeps it readable: line ends become
 // \n, odd spaces plain ones, marks that only shape letters go, and every other
 // character that can not be seen becomes the escape that [text.Visible] has
 // for it. Indentation stays as it is: it may be code.
-func clean(s string) string {
+func cleanText(s string) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
 	if !text.HasHidden(s) {
 		return s
@@ -55,12 +55,12 @@ func shapes(r rune) bool {
 	return false
 }
 
-// lookupLine is clean for a place that has one line: blanks of all kinds become one
+// oneLine is clean for a place that has one line: blanks of all kinds become one
 // space.
-func lookupLine(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }
+func oneLine(s string) string { return strings.Join(strings.Fields(cleanText(s)), " ") }
 
-// cut returns at most n characters of s, and whether there were more.
-func cut(s string, n int) (string, bool) {
+// cutText returns at most n characters of s, and whether there were more.
+func cutText(s string, n int) (string, bool) {
 	if len(s) <= n {
 		return s, false
 	}
@@ -89,7 +89,7 @@ func unmarked(s string) string {
 		}
 		out.WriteString(s[:open])
 		s = s[open:]
-		n, breaks := mark(s)
+		n, breaks := formattingTag(s)
 		switch {
 		case n == 0:
 			out.WriteByte('<')
@@ -103,9 +103,9 @@ func unmarked(s string) string {
 	return html.UnescapeString(out.String())
 }
 
-// mark returns the length of the tag that s begins with, if it is one that
+// formattingTag returns the length of the tag that s begins with, if it is one that
 // only sets letters off, and whether it ends a line.
-func mark(s string) (n int, breaks bool) {
+func formattingTag(s string) (n int, breaks bool) {
 	const longest = 200
 	end := strings.IndexByte(s[:min(len(s), longest)], '>')
 	if end < 0 {
@@ -124,9 +124,9 @@ func mark(s string) (n int, breaks bool) {
 	return 0, false
 }
 
-// words returns what a page of HTML says, roughly: for an error, where nobody
+// pageText returns what a page of HTML says, roughly: for an error, where nobody
 // wants to read tags.
-func words(page string) string {
+func pageText(page string) string {
 	var out strings.Builder
 	for {
 		open := strings.IndexByte(page, '<')
@@ -148,7 +148,7 @@ func words(page string) string {
 		}
 		page = page[end:]
 	}
-	return lookupLine(html.UnescapeString(out.String()))
+	return oneLine(html.UnescapeString(out.String()))
 }
 
 // indexFold is [strings.Index] for a word in lower case that may stand in any.

@@ -9,7 +9,7 @@ func TestLookupWords(t *testing.T) {
 		"a <script>never ends":            "a",
 		"1 < 2":                           "1",
 	} {
-		if got := words(page); got != want {
+		if got := pageText(page); got != want {
 			t.Errorf("%q: %q, want %q", page, got, want)
 		}
 	}

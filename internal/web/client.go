@@ -86,11 +86,11 @@ type Hop struct {
 	Address Address
 	Place   Place        // Unknown for a name that has not been looked up
 	IPs     []netip.Addr // what a literal says, or the answers for a name that leads inside
-	Via     []Step       // the redirects that led here
+	Via     []Redirect   // the redirects that led here
 }
 
-// A Step is a redirect that was followed.
-type Step struct {
+// A Redirect is a redirect that was followed.
+type Redirect struct {
 	Address Address
 	Status  int
 }
@@ -101,7 +101,7 @@ type fetch struct {
 	g      Get
 	agent  string
 	header http.Header
-	chain  []Step
+	chain  []Redirect
 	seen   map[string]bool
 	via    *url.URL // the proxy of the hop; nil: none
 	from   Place    // of the hop before; Unknown at the first
@@ -161,7 +161,7 @@ func headerOf(h http.Header) http.Header {
 // visit makes the request of one hop. It returns a page, or where that is.
 func (f *fetch) visit(ctx context.Context, at Address) (*Page, Address, error) {
 	f.seen[at.String()] = true
-	way, err := f.clear(ctx, at)
+	way, err := f.resolveRoute(ctx, at)
 	if err != nil {
 		return nil, Address{}, err
 	}
@@ -205,14 +205,14 @@ func redirects(status int) bool {
 
 // turn follows a redirect on paper.
 func (f *fetch) turn(at Address, location string, status int) (Address, error) {
-	to, err := f.step(at, location, status)
+	to, err := f.readRedirect(at, location, status)
 	switch {
 	case err != nil:
 		return to, err
 	case f.seen[to.String()]:
-		return to, &Error{Code: CodeTooManyRedirects, Message: fmt.Sprintf("the redirects go in a circle: %s was asked before; fetch another URL", brief(to.String()))}
+		return to, &Error{Code: CodeTooManyRedirects, Message: fmt.Sprintf("the redirects go in a circle: %s was asked before; fetch another URL", shortenText(to.String()))}
 	case len(f.chain) > maxRedirects:
-		return to, &Error{Code: CodeTooManyRedirects, Message: fmt.Sprintf("more than %d redirects, the last to %s; fetch that if it is what you want", maxRedirects, brief(to.String()))}
+		return to, &Error{Code: CodeTooManyRedirects, Message: fmt.Sprintf("more than %d redirects, the last to %s; fetch that if it is what you want", maxRedirects, shortenText(to.String()))}
 	}
 	if err := downgraded(at, to); err != nil {
 		return to, err
@@ -227,21 +227,21 @@ func (f *fetch) turn(at Address, location string, status int) (Address, error) {
 	return to, nil
 }
 
-// step reads where a redirect leads, and notes that it was taken.
-func (f *fetch) step(at Address, location string, status int) (Address, error) {
+// readRedirect reads where a redirect leads, and notes that it was taken.
+func (f *fetch) readRedirect(at Address, location string, status int) (Address, error) {
 	to, err := at.Follow(location)
 	if err != nil {
 		return to, &Error{Code: CodeRedirectRefused, Err: err,
-			Message: fmt.Sprintf("%s redirects to %q, which can not be followed: %v", brief(at.String()), brief(location), err)}
+			Message: fmt.Sprintf("%s redirects to %q, which can not be followed: %v", shortenText(at.String()), shortenText(location), err)}
 	}
-	f.chain = append(f.chain, Step{Address: at, Status: status})
+	f.chain = append(f.chain, Redirect{Address: at, Status: status})
 	return to, nil
 }
 
 // downgraded refuses a redirect to where others could read along.
 func downgraded(at, to Address) error {
 	if at.scheme == "https" && to.scheme == "http" {
-		return &Error{Code: CodeRedirectRefused, Message: fmt.Sprintf("a redirect from https to http is not followed: %s; fetch that URL itself if it is what you want", brief(to.String()))}
+		return &Error{Code: CodeRedirectRefused, Message: fmt.Sprintf("a redirect from https to http is not followed: %s; fetch that URL itself if it is what you want", shortenText(to.String()))}
 	}
 	return nil
 }

@@ -87,7 +87,7 @@ func TestJudge(t *testing.T) {
 		}
 	}).name("intranet.example", "10.1.2.3", "fd00::7").name("dev.internal", "192.168.0.1")
 	a1, a2 := mustRead(t, "http://intranet.example/1"), mustRead(t, "http://dev.internal/2")
-	via := []Step{{a1, 302}}
+	via := []Redirect{{a1, 302}}
 	want := []Hop{
 		{Address: a1},
 		{Address: a1, Place: Private, IPs: []netip.Addr{netip.MustParseAddr("10.1.2.3"), netip.MustParseAddr("fd00::7")}},

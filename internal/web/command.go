@@ -57,13 +57,13 @@ func (c *command) search(ctx context.Context, q SearchQuery) (string, error) {
 	}
 	out, err := c.run(ctx, c.argv, stdin.Bytes())
 	if err != nil {
-		return "", c.failed(err)
+		return "", c.runError(err)
 	}
 	return c.read(out, q)
 }
 
-// failed words why a program did not answer.
-func (c *command) failed(err error) error {
+// runError words why a program did not answer.
+func (c *command) runError(err error) error {
 	why := ""
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
@@ -73,9 +73,9 @@ func (c *command) failed(err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		why = "it may not be run"
 	default:
-		return &fault{code: "command", text: fmt.Sprintf("the command %s failed: %v", c.name(), err)}
+		return &rawSearchError{code: "command", text: fmt.Sprintf("the command %s failed: %v", c.name(), err)}
 	}
-	return &fault{code: "command", text: fmt.Sprintf("the command %s can not be started: %s", c.argv[0], why), hint: c.look()}
+	return &rawSearchError{code: "command", text: fmt.Sprintf("the command %s can not be started: %s", c.argv[0], why), hint: c.look()}
 }
 
 func (c *command) name() string { return filepath.Base(c.argv[0]) }
@@ -91,21 +91,21 @@ func (c *command) read(out []byte, q SearchQuery) (string, error) {
 	cutOff := len(out) > maxReply
 	if structured(out) {
 		if cutOff {
-			return "", &fault{code: "command", text: fmt.Sprintf("the command %s printed more than %d MiB", c.name(), maxReply>>20)}
+			return "", &rawSearchError{code: "command", text: fmt.Sprintf("the command %s printed more than %d MiB", c.name(), maxReply>>20)}
 		}
 		if err := c.broken(printed); err != nil {
 			return "", err
 		}
 	}
 	if len(out) > 0 && !cutOff {
-		if results, ok := listed(out); ok {
+		if results, ok := parseResults(out); ok {
 			return render(results, q, c.secret.hide), nil
 		}
 	}
 	if cutOff {
 		out = out[:maxReply]
 	}
-	return shortened(c.secret.hide(clean(string(out))), q.chars()), nil
+	return shortened(c.secret.hide(cleanText(string(out))), q.chars()), nil
 }
 
 // structured reports whether a text is meant to be JSON. A line such as
@@ -136,14 +136,14 @@ func (c *command) broken(printed []byte) error {
 	}
 	row := bytes.Count(before, []byte("\n")) + 1
 	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
-	return &fault{
+	return &rawSearchError{
 		code: "command", text: fmt.Sprintf("the command %s printed broken JSON: line %d, column %d: %v", c.name(), row, column, wrong),
 		hint: c.look(),
 	}
 }
 
-// listed reads results, or reports that the text is something else.
-func listed(out []byte) ([]hit, bool) {
+// parseResults reads results, or reports that the text is something else.
+func parseResults(out []byte) ([]hit, bool) {
 	if out[0] != '{' && out[0] != '[' || !json.Valid(out) {
 		return nil, false
 	}

@@ -174,8 +174,8 @@ func TestCommandPrintsBrokenJSON(t *testing.T) {
 		"[\n":                         "line 1, column 2: unexpected end of JSON input",
 		"[{\"title\":\"T\"}]\nmore\n": "line 2, column 1: invalid character 'm' after top-level value",
 	} {
-		got, err := (&command{argv: []string{"/bin/finds"}, section: "websearch"}).read([]byte(printed), SearchQuery{}.filled())
-		var f *fault
+		got, err := (&command{argv: []string{"/bin/finds"}, section: "websearch"}).read([]byte(printed), SearchQuery{}.withDefaults())
+		var f *rawSearchError
 		if !errors.As(err, &f) || got != "" || f.code != "command" || f.text != "the command finds printed broken JSON: "+want || f.hint != "See websearch.command in the config." {
 			t.Errorf("%q: %q, %+v", printed, got, f)
 		}
@@ -207,10 +207,10 @@ func FuzzPrinted(f *testing.F) {
 	f.Add([]byte(`[{"title":"T","content":"a\u001bb"},7]`), 10)
 	f.Add([]byte("[1] any text\r\n\x1b[31m"), 5)
 	f.Fuzz(func(t *testing.T, out []byte, most int) {
-		q := SearchQuery{MaxChars: most % 5000}.filled()
+		q := SearchQuery{MaxChars: most % 5000}.withDefaults()
 		got, err := (&command{argv: []string{"x"}}).read(out, q)
 		body, _, _ := strings.Cut(got, "\n\n(Bounded to ")
-		var broken *fault
+		var broken *rawSearchError
 		if errors.As(err, &broken) && got == "" && !json.Valid(out) {
 			return
 		}

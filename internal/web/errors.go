@@ -24,8 +24,8 @@ const (
 type Error struct {
 	Code    string
 	Message string
-	Chain   []Step // the redirects that led here
-	Err     error  // the cause; may be nil
+	Chain   []Redirect // the redirects that led here
+	Err     error      // the cause; may be nil
 }
 
 // Error is the message, and the way to it.
@@ -40,7 +40,7 @@ func (e *Error) Error() string {
 		if i > 0 {
 			b.WriteString(" to ")
 		}
-		b.WriteString(brief(s.Address.String()))
+		b.WriteString(shortenText(s.Address.String()))
 	}
 	b.WriteString(")")
 	return b.String()
@@ -53,8 +53,8 @@ func invalid(format string, args ...any) *Error {
 	return &Error{Code: CodeInvalidURL, Message: "invalid URL: " + fmt.Sprintf(format, args...)}
 }
 
-// brief shortens what somebody else chose the length of.
-func brief(s string) string { return shorten(s, 200) }
+// shortenText shortens what somebody else chose the length of.
+func shortenText(s string) string { return shorten(s, 200) }
 
 func shorten(s string, most int) string {
 	if len(s) <= most {

@@ -43,14 +43,14 @@ const (
 
 func (e *exa) search(ctx context.Context, q SearchQuery) (string, error) {
 	if !q.Code {
-		found, err := e.call(ctx, exaWeb, arguments(q))
+		found, err := e.call(ctx, exaWeb, exaArguments(q))
 		return e.bounded(found, q.MaxChars), err
 	}
 	found, err := e.call(ctx, exaCode, codeArguments{q.Text, q.Tokens})
-	if missing(err) {
+	if noCodeTool(err) {
 		// The tool for pages finds code as well, but who allows one search has
 		// not allowed the other.
-		return "", &fault{
+		return "", &rawSearchError{
 			code: "server", text: "Exa offers no code search any more",
 			hint: "Set codesearch.provider in the config to another: searxng, brave, tavily or command.",
 		}
@@ -58,7 +58,7 @@ func (e *exa) search(ctx context.Context, q SearchQuery) (string, error) {
 	return found, err
 }
 
-func arguments(q SearchQuery) webArguments {
+func exaArguments(q SearchQuery) webArguments {
 	a := webArguments{Query: q.Text, Type: q.Depth, Count: q.Count, Livecrawl: q.Livecrawl, MaxChars: q.MaxChars}
 	if a.Type == "" {
 		a.Type = "auto"
@@ -80,7 +80,7 @@ func (e *exa) call(ctx context.Context, name string, args any) (string, error) {
 	if e.key != "" {
 		query.Set("exaApiKey", e.key)
 	}
-	p, err := e.ask(ctx, request{
+	p, err := e.requestPage(ctx, request{
 		query:  query,
 		header: http.Header{"Accept": {"application/json, text/event-stream"}},
 		body:   c,
@@ -89,12 +89,12 @@ func (e *exa) call(ctx context.Context, name string, args any) (string, error) {
 		return "", err
 	}
 	found, err := readReply(p.Body, p.Cut)
-	return e.secret.hide(clean(found)), err
+	return e.secret.hide(cleanText(found)), err
 }
 
-// missing reports whether a server says that it has no tool for code.
-func missing(err error) bool {
-	f, ok := errors.AsType[*fault](err)
+// noCodeTool reports whether a server says that it has no tool for code.
+func noCodeTool(err error) bool {
+	f, ok := errors.AsType[*rawSearchError](err)
 	if !ok || f.code != "server" {
 		return false
 	}

@@ -56,13 +56,13 @@ func (v *verdict) Error() string { return v.err.Error() }
 
 func (v *verdict) Unwrap() error { return v.err }
 
-// clear finds the way to an address, or who is against it.
-func (f *fetch) clear(ctx context.Context, at Address) (way, error) {
+// resolveRoute finds the way to an address, or who is against it.
+func (f *fetch) resolveRoute(ctx context.Context, at Address) (way, error) {
 	place := at.Place()
-	if err := f.admit(at, place); err != nil {
+	if err := f.checkPlace(at, place); err != nil {
 		return way{}, err
 	}
-	if err := f.ask(ctx, Hop{Address: at, Place: place, IPs: ofLiteral(at), Via: f.chain}); err != nil {
+	if err := f.askJudge(ctx, Hop{Address: at, Place: place, IPs: ofLiteral(at), Via: f.chain}); err != nil {
 		return way{}, err
 	}
 	w := way{place: place}
@@ -88,27 +88,27 @@ func (f *fetch) clear(ctx context.Context, at Address) (way, error) {
 	if w.ips, w.place, err = f.c.resolve(ctx, at); err != nil {
 		return way{}, err
 	}
-	if err := f.admit(at, w.place); err != nil {
+	if err := f.checkPlace(at, w.place); err != nil {
 		return way{}, err
 	}
 	if w.place.Inside() {
-		return w, f.ask(ctx, Hop{Address: at, Place: w.place, IPs: w.ips, Via: f.chain})
+		return w, f.askJudge(ctx, Hop{Address: at, Place: w.place, IPs: w.ips, Via: f.chain})
 	}
 	return w, nil
 }
 
-// admit refuses a place that no answer of Judge's could open.
-func (f *fetch) admit(at Address, place Place) error {
+// checkPlace refuses a place that no answer of Judge's could open.
+func (f *fetch) checkPlace(at Address, place Place) error {
 	switch {
 	case place.Never():
 		return blocked("%s is %s, which is never fetched from", at.Host(), place.Says())
 	case place.Inside() && len(f.chain) > 0 && !f.from.Inside():
-		return &Error{Code: CodeRedirectRefused, Message: fmt.Sprintf("a redirect from the internet to %s is not followed, since that is %s; fetch the URL itself if it is what you want", brief(at.String()), place.Says())}
+		return &Error{Code: CodeRedirectRefused, Message: fmt.Sprintf("a redirect from the internet to %s is not followed, since that is %s; fetch the URL itself if it is what you want", shortenText(at.String()), place.Says())}
 	}
 	return nil
 }
 
-func (f *fetch) ask(ctx context.Context, h Hop) error {
+func (f *fetch) askJudge(ctx context.Context, h Hop) error {
 	if f.g.Judge == nil {
 		if h.Place.Inside() {
 			return blocked("%s is %s, and nobody allowed to fetch from there", h.Address.Host(), h.Place.Says())

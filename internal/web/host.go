@@ -29,12 +29,12 @@ func readHost(s string) (string, netip.Addr, *Error) {
 	if err != nil {
 		return "", none, err
 	}
-	if !number(host[strings.LastIndexByte(host, '.')+1:]) {
+	if !looksNumeric(host[strings.LastIndexByte(host, '.')+1:]) {
 		return host, none, nil
 	}
 	ip, bad := netip.ParseAddr(host)
 	if bad != nil {
-		return "", none, invalid("its host %q is a number that readers take for different addresses; write an IP address as four plain decimal numbers", brief(host))
+		return "", none, invalid("its host %q is a number that readers take for different addresses; write an IP address as four plain decimal numbers", shortenText(host))
 	}
 	return host, ip, nil
 }
@@ -51,7 +51,7 @@ func readIPv6(s string) (netip.Addr, *Error) {
 	}
 	ip, err := netip.ParseAddr(inner)
 	if err != nil || !ip.Is6() {
-		return netip.Addr{}, invalid("%q in brackets is not an IPv6 address", brief(inner))
+		return netip.Addr{}, invalid("%q in brackets is not an IPv6 address", shortenText(inner))
 	}
 	return ip.Unmap(), nil
 }
@@ -63,9 +63,9 @@ func readName(s string) (string, *Error) {
 	case host == "":
 		return "", invalid("it has no host; write https://host/path")
 	case strings.ContainsAny(host, ":[]"):
-		return "", invalid("its host %q is unclear; an IPv6 address goes in brackets, and a port is a number", brief(host))
+		return "", invalid("its host %q is unclear; an IPv6 address goes in brackets, and a port is a number", shortenText(host))
 	case strings.Contains(host, "%"):
-		return "", invalid("its host %q has a percent sign; write the host as it is", brief(host))
+		return "", invalid("its host %q has a percent sign; write the host as it is", shortenText(host))
 	case len(host) > 4*maxHost:
 		return "", longHost()
 	}
@@ -114,14 +114,14 @@ func international(s, lower string) (string, *Error) {
 	profile := idna.New(idna.MapForLookup(), idna.Transitional(false), idna.BidiRule(), idna.CheckJoiners(true), idna.CheckHyphens(false))
 	label, err := profile.ToASCII(s)
 	if err != nil {
-		return "", invalid("%q in its host is not a valid international name", brief(s))
+		return "", invalid("%q in its host is not a valid international name", shortenText(s))
 	}
 	shown, err := profile.ToUnicode(label)
 	switch {
 	case err != nil || !strings.HasPrefix(label, "xn--") || isASCII(shown) || strings.Contains(label, "."):
-		return "", invalid("%q in its host is spelled with characters that stand for others; write it in plain ones", brief(s))
+		return "", invalid("%q in its host is spelled with characters that stand for others; write it in plain ones", shortenText(s))
 	case isASCII(s) && label != lower:
-		return "", invalid("%q in its host is not the usual form of a name; write %q", brief(s), brief(label))
+		return "", invalid("%q in its host is not the usual form of a name; write %q", shortenText(s), shortenText(label))
 	}
 	return label, nil
 }
@@ -135,9 +135,9 @@ func isASCII(s string) bool {
 	return true
 }
 
-// number reports whether the last label of a name makes readers take the name
+// looksNumeric reports whether the last label of a name makes readers take the name
 // for a number.
-func number(label string) bool {
+func looksNumeric(label string) bool {
 	digits := "0123456789"
 	if hex, ok := strings.CutPrefix(label, "0x"); ok {
 		label, digits = hex, "0123456789abcdef"

@@ -39,7 +39,7 @@ func (j *Judge) Hop(ctx context.Context, h Hop) error {
 	place := cmp.Or(h.Place, h.Address.Place())
 	if place.Never() {
 		return &Error{Code: CodeBlockedAddress,
-			Message: fmt.Sprintf("%s is not fetched: it is %s, where no rule leads. Fetch another page.", shown(h.Address), place.Says())}
+			Message: fmt.Sprintf("%s is not fetched: it is %s, where no rule leads. Fetch another page.", shownAddress(h.Address), place.Says())}
 	}
 	from := len(h.Via) > 0 && len(j.inside) > 0 && j.inside[min(len(h.Via), len(j.inside))-1]
 	for len(j.inside) <= len(h.Via) {
@@ -55,7 +55,7 @@ func (j *Judge) Hop(ctx context.Context, h Hop) error {
 	if from && place.Inside() && h.Via[len(h.Via)-1].Address.Origin() != h.Address.Origin() && !j.By.Allowed(req) {
 		return &Error{Code: CodeRedirectRefused,
 			Message: fmt.Sprintf("%s redirects to %s, another server that is %s. If that is meant, fetch it by its own address.",
-				shown(h.Via[len(h.Via)-1].Address), shown(h.Address), place.Says())}
+				shownAddress(h.Via[len(h.Via)-1].Address), shownAddress(h.Address), place.Says())}
 	}
 	if err := j.By.Ask(ctx, req); err != nil {
 		return redirected(h, err)
@@ -121,10 +121,10 @@ func redirected(h Hop, err error) error {
 	}
 	var way strings.Builder
 	for _, s := range h.Via {
-		fmt.Fprintf(&way, "%s (%d) -> ", shown(s.Address), s.Status)
+		fmt.Fprintf(&way, "%s (%d) -> ", shownAddress(s.Address), s.Status)
 	}
-	return &wayward{err: err, way: way.String() + shown(h.Address)}
+	return &wayward{err: err, way: way.String() + shownAddress(h.Address)}
 }
 
-// shown is an address in a sentence.
-func shown(a Address) string { return shorten(a.String(), 300) }
+// shownAddress is an address in a sentence.
+func shownAddress(a Address) string { return shorten(a.String(), 300) }

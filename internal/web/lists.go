@@ -48,8 +48,8 @@ func (s *searxng) search(ctx context.Context, q SearchQuery) (string, error) {
 	if s.key != "" {
 		r.header = http.Header{"Accept": {"application/json"}, "Authorization": {"Bearer " + s.key}}
 	}
-	p, err := s.ask(ctx, r)
-	if f, ok := err.(*fault); ok && f.status == http.StatusForbidden {
+	p, err := s.requestPage(ctx, r)
+	if f, ok := err.(*rawSearchError); ok && f.status == http.StatusForbidden {
 		f.code = "status"
 		f.hint = "Most likely the JSON format is off in that server's settings.yml: search.formats has to list json."
 	}
@@ -91,7 +91,7 @@ func (s *searxng) silent(engines items[items[word]]) string {
 			names = append(names, fmt.Sprintf("%s (%s)", e[0], e[1]))
 		}
 	}
-	said := s.secret.brief(lookupLine(strings.Join(names, ", ")))
+	said := s.secret.errorText(oneLine(strings.Join(names, ", ")))
 	return "No search results found. These engines of the server did not answer: " + said + "."
 }
 
@@ -100,7 +100,7 @@ type brave struct{ *site }
 
 func (b *brave) search(ctx context.Context, q SearchQuery) (string, error) {
 	const most = 20
-	p, err := b.ask(ctx, request{
+	p, err := b.requestPage(ctx, request{
 		query: url.Values{
 			"q": {q.Text}, "count": {strconv.Itoa(min(q.Count, most))},
 			"result_filter": {"web"}, "text_decorations": {"false"},
@@ -155,7 +155,7 @@ func (t *tavily) search(ctx context.Context, q SearchQuery) (string, error) {
 	case "deep":
 		body.Depth = "advanced"
 	}
-	p, err := t.ask(ctx, request{
+	p, err := t.requestPage(ctx, request{
 		header: http.Header{"Accept": {"application/json"}, "Authorization": {"Bearer " + t.key}},
 		body:   body,
 	})

@@ -36,8 +36,8 @@ type SearchQuery struct {
 	Tokens    int    // the size of an answer about code; 5,000
 }
 
-// filled returns the query with its defaults.
-func (q SearchQuery) filled() SearchQuery {
+// withDefaults returns the query with its defaults.
+func (q SearchQuery) withDefaults() SearchQuery {
 	if q.Count <= 0 {
 		q.Count = defaultCount
 	}
@@ -125,16 +125,16 @@ func (e *SearchError) Error() string { return e.Message }
 // errTimeout is the cause of a search's own deadline.
 var errTimeout = errors.New("the search took too long")
 
-// fault is a failure before it is worded: the message lacks the name of the
+// rawSearchError is a failure before it is worded: the message lacks the name of the
 // search, and may hold secrets.
-type fault struct {
+type rawSearchError struct {
 	code   string
 	status int
 	text   string // after the lead and the status
 	hint   string // what to do, a sentence or more
 }
 
-func (f *fault) Error() string { return f.text }
+func (f *rawSearchError) Error() string { return f.text }
 
 // A provider does one search. Its errors are faults, or errors of what it used.
 type provider interface {
@@ -178,24 +178,24 @@ func (o SearchOptions) provider() (provider, error) {
 		return &exa{site: at}, err
 	case "searxng":
 		if o.Endpoint == "" {
-			return nil, o.lacks("endpoint", "the address of your SearXNG server, such as http://localhost:8080")
+			return nil, o.missingKey("endpoint", "the address of your SearXNG server, such as http://localhost:8080")
 		}
 		at, err := o.site("", "/search")
 		return &searxng{site: at}, err
 	case "brave":
 		if o.Key == "" {
-			return nil, o.lacks("key", `your key for the Brave Search API, such as "{env:BRAVE_API_KEY}"`)
+			return nil, o.missingKey("key", `your key for the Brave Search API, such as "{env:BRAVE_API_KEY}"`)
 		}
 		at, err := o.site("https://api.search.brave.com", "/res/v1/web/search")
 		return &brave{site: at}, err
 	case "tavily":
 		if o.Key == "" {
-			return nil, o.lacks("key", `your key for Tavily, such as "{env:TAVILY_API_KEY}"`)
+			return nil, o.missingKey("key", `your key for Tavily, such as "{env:TAVILY_API_KEY}"`)
 		}
 		at, err := o.site("https://api.tavily.com", "/search")
 		return &tavily{site: at}, err
 	case "command":
-		return o.program()
+		return o.commandProvider()
 	}
 	const known = "exa, searxng, brave, tavily and command"
 	if o.Provider == "" {
@@ -204,9 +204,9 @@ func (o SearchOptions) provider() (provider, error) {
 	return nil, fmt.Errorf("%s.provider %q is not known; the providers are %s", o.Section, text.VisibleLine(o.Provider), known)
 }
 
-func (o SearchOptions) program() (provider, error) {
+func (o SearchOptions) commandProvider() (provider, error) {
 	if len(o.Command) == 0 || strings.TrimSpace(o.Command[0]) == "" {
-		return nil, o.lacks("command", `the program and its arguments, such as ["my-search", "--json"]`)
+		return nil, o.missingKey("command", `the program and its arguments, such as ["my-search", "--json"]`)
 	}
 	if o.Run == nil {
 		return nil, fmt.Errorf("%s.provider command can not be used here, for nothing runs programs", o.Section)
@@ -214,16 +214,16 @@ func (o SearchOptions) program() (provider, error) {
 	return &command{argv: append([]string(nil), o.Command...), run: o.Run, section: o.Section, secret: o.secret()}, nil
 }
 
-// lacks words that a key of the config is missing.
-func (o SearchOptions) lacks(key, what string) error {
+// missingKey words that a key of the config is missing.
+func (o SearchOptions) missingKey(key, what string) error {
 	return fmt.Errorf("%s.provider %s needs %s.%s: %s", o.Section, o.Provider, o.Section, key, what)
 }
 
 // Where is the provider and its server or program.
 func (e *engine) Where() string { return e.secret.hide(e.where()) }
 
-// limit is how long a search may take.
-func (e *engine) limit(q SearchQuery) time.Duration {
+// searchTimeout is how long a search may take.
+func (e *engine) searchTimeout(q SearchQuery) time.Duration {
 	switch {
 	case e.timeout > 0:
 		return e.timeout
@@ -236,48 +236,48 @@ func (e *engine) limit(q SearchQuery) time.Duration {
 // Search bounds the provider's search in time and words what goes wrong.
 func (e *engine) Search(ctx context.Context, q SearchQuery) (string, error) {
 	if ctx.Err() != nil {
-		return "", e.failed(ctx, q, ctx.Err())
+		return "", e.searchFailure(ctx, q, ctx.Err())
 	}
 	if strings.TrimSpace(q.Text) == "" {
-		return "", e.failed(ctx, q, &fault{code: "server", text: "the query is empty"})
+		return "", e.searchFailure(ctx, q, &rawSearchError{code: "server", text: "the query is empty"})
 	}
-	timed, stop := context.WithTimeoutCause(ctx, e.limit(q), errTimeout)
+	timed, stop := context.WithTimeoutCause(ctx, e.searchTimeout(q), errTimeout)
 	defer stop()
-	found, err := e.search(timed, q.filled())
+	found, err := e.search(timed, q.withDefaults())
 	if err == nil {
 		return e.secret.hide(found), nil
 	}
 	if timed.Err() != nil && ctx.Err() == nil {
 		err = errTimeout
 	}
-	return "", e.failed(ctx, q, err)
+	return "", e.searchFailure(ctx, q, err)
 }
 
-// failed words an error; ctx is the caller's.
-func (e *engine) failed(ctx context.Context, q SearchQuery, err error) error {
+// searchFailure words an error; ctx is the caller's.
+func (e *engine) searchFailure(ctx context.Context, q SearchQuery, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return context.Cause(ctx)
 	}
-	var f *fault
+	var f *rawSearchError
 	var w *Error
 	switch {
 	case ctx.Err() != nil:
 		return timedOut(q, "")
 	case errors.Is(err, errTimeout):
-		return timedOut(q, fmt.Sprintf(" after %v seconds; %s.timeout_ms in the config allows more", e.limit(q).Seconds(), e.section))
+		return timedOut(q, fmt.Sprintf(" after %v seconds; %s.timeout_ms in the config allows more", e.searchTimeout(q).Seconds(), e.section))
 	case errors.As(err, &w) && w.Code == CodeTimeout: // before our time was over
 		return timedOut(q, strings.TrimPrefix(w.Message, "Request timed out"))
 	case errors.As(err, &f):
 	case w != nil:
-		f = &fault{code: w.Code, text: masked(w.Error())}
+		f = &rawSearchError{code: w.Code, text: masked(w.Error())}
 	default:
-		f = &fault{code: "server", text: err.Error()}
+		f = &rawSearchError{code: "server", text: err.Error()}
 	}
 	message := q.lead() + " error"
 	if f.status != 0 {
 		message += fmt.Sprintf(" (%d)", f.status)
 	}
-	message += ": " + e.secret.brief(f.text)
+	message += ": " + e.secret.errorText(f.text)
 	if f.hint != "" {
 		message += "\n" + e.secret.hide(f.hint)
 	}

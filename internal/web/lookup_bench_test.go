@@ -16,7 +16,7 @@ func BenchmarkHostile(b *testing.B) {
 			b.SetBytes(int64(len(s)))
 			for b.Loop() {
 				masked(s)
-				words(s)
+				pageText(s)
 				render([]hit{{s, s, s, []string{unmarked(s), s}}}, SearchQuery{Count: 8}, same)
 			}
 		})

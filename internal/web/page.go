@@ -10,7 +10,7 @@ import (
 // one.
 type Page struct {
 	Address Address     // the last
-	Chain   []Step      // the redirects that led there
+	Chain   []Redirect  // the redirects that led there
 	Status  int         // of the answer
 	Header  http.Header // as it was sent
 	Type    string      // the media type, in lower case, without parameters

@@ -83,7 +83,7 @@ func metadata(ip netip.Addr) bool {
 		"fd20:ce::254", "fd00:42::42": // Google, Scaleway
 		return true
 	}
-	return within(ip, "fd00:ec2::/32") // Amazon
+	return inRanges(ip, "fd00:ec2::/32") // Amazon
 }
 
 func place4(ip netip.Addr) Place {
@@ -94,11 +94,11 @@ func place4(ip netip.Addr) Place {
 		return Private
 	case ip.IsLinkLocalUnicast():
 		return Link
-	case within(ip, "100.64.0.0/10"):
+	case inRanges(ip, "100.64.0.0/10"):
 		return Carrier
-	case within(ip, "192.0.0.0/24", "198.18.0.0/15"):
+	case inRanges(ip, "192.0.0.0/24", "198.18.0.0/15"):
 		return Special
-	case within(ip, "0.0.0.0/8", "192.0.2.0/24", "192.88.99.0/24", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/3"):
+	case inRanges(ip, "0.0.0.0/8", "192.0.2.0/24", "192.88.99.0/24", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/3"):
 		return Reserved
 	}
 	return Public
@@ -112,11 +112,11 @@ func place6(ip netip.Addr) Place {
 		return Private
 	case ip.IsLinkLocalUnicast():
 		return Link
-	case within(ip, "64:ff9b:1::/48", "fec0::/10"):
+	case inRanges(ip, "64:ff9b:1::/48", "fec0::/10"):
 		return Special
-	case within(ip, "2001::/23", "2001:db8::/32", "3fff::/20"): // protocols (Teredo too), documentation
+	case inRanges(ip, "2001::/23", "2001:db8::/32", "3fff::/20"): // protocols (Teredo too), documentation
 		return Reserved
-	case within(ip, "2000::/3"):
+	case inRanges(ip, "2000::/3"):
 		return Public
 	}
 	return Reserved
@@ -129,15 +129,15 @@ func carried(ip netip.Addr) netip.Addr {
 	}
 	b := ip.As16()
 	switch {
-	case within(ip, "64:ff9b::/96", "::/96"):
+	case inRanges(ip, "64:ff9b::/96", "::/96"):
 		return netip.AddrFrom4([4]byte(b[12:]))
-	case within(ip, "2002::/16"):
+	case inRanges(ip, "2002::/16"):
 		return netip.AddrFrom4([4]byte(b[2:6]))
 	}
 	return ip
 }
 
-func within(ip netip.Addr, ranges ...string) bool {
+func inRanges(ip netip.Addr, ranges ...string) bool {
 	for _, r := range ranges {
 		if netip.MustParsePrefix(r).Contains(ip) {
 			return true

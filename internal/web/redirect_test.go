@@ -53,7 +53,7 @@ func TestRedirects(t *testing.T) {
 			got := codeOf(err)
 			if err == nil {
 				got = p.Address.String()
-				if diff := cmp.Diff([]Step{{mustRead(t, tt.from), status}}, p.Chain, cmp.Comparer(func(a, b Address) bool { return a == b })); diff != "" {
+				if diff := cmp.Diff([]Redirect{{mustRead(t, tt.from), status}}, p.Chain, cmp.Comparer(func(a, b Address) bool { return a == b })); diff != "" {
 					t.Error(diff)
 				}
 			} else if len(w.reached()) > 1 {

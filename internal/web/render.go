@@ -39,7 +39,7 @@ func render(hits []hit, q SearchQuery, hide func(string) string) string {
 		if len(blocks) == q.Count {
 			break
 		}
-		if b, ok := h.trimmed(q.chars(), hide).block(len(blocks)+1, hide); ok {
+		if b, ok := h.trimmed(q.chars(), hide).renderHit(len(blocks)+1, hide); ok {
 			blocks = append(blocks, b)
 		}
 	}
@@ -54,7 +54,7 @@ func render(hits []hit, q SearchQuery, hide func(string) string) string {
 			break
 		}
 	}
-	short := fit(blocks, max(left, 0))
+	short := shortenToFit(blocks, max(left, 0))
 	var out strings.Builder
 	for i, b := range blocks {
 		if i > 0 {
@@ -63,7 +63,7 @@ func render(hits []hit, q SearchQuery, hide func(string) string) string {
 		out.WriteString(b.head)
 		out.WriteString(b.body)
 	}
-	s, cutOff := cut(out.String(), most)
+	s, cutOff := cutText(out.String(), most)
 	if lost := all - len(blocks); lost > 0 || short > 0 || cutOff {
 		s = strings.TrimRight(s, " \t\n") + notice(most, lost, short)
 	}
@@ -102,19 +102,19 @@ func (h hit) trimmed(most int, hide func(string) string) hit {
 	return short
 }
 
-// block makes the lines of a result, or reports that it is empty.
-func (h hit) block(number int, hide func(string) string) (block, bool) {
+// renderHit makes the lines of a result, or reports that it is empty.
+func (h hit) renderHit(number int, hide func(string) string) (block, bool) {
 	const indent = "\n   "
-	title, _ := cut(hide(lookupLine(h.title)), maxTitle)
-	address := hide(lookupLine(h.address))
+	title, _ := cutText(hide(oneLine(h.title)), maxTitle)
+	address := hide(oneLine(h.address))
 	if utf8.RuneCountInString(address) > maxAddress {
 		address = fmt.Sprintf("(an address of more than %d characters)", maxAddress)
 	}
-	date, _ := cut(hide(lookupLine(h.date)), maxDate)
+	date, _ := cutText(hide(oneLine(h.date)), maxDate)
 	var body strings.Builder
 	blank := false
 	for _, part := range h.parts {
-		for row := range strings.Lines(hide(clean(part))) {
+		for row := range strings.Lines(hide(cleanText(part))) {
 			row = strings.TrimRight(row, " \t\n")
 			if row == "" {
 				blank = body.Len() > 0
@@ -142,9 +142,9 @@ func (h hit) block(number int, hide func(string) string) (block, bool) {
 	return block{head, body.String()}, true
 }
 
-// fit shortens the longest texts until all have room together, and returns how
+// shortenToFit shortens the longest texts until all have room together, and returns how
 // many it shortened.
-func fit(blocks []block, room int) (short int) {
+func shortenToFit(blocks []block, room int) (short int) {
 	const mark = " …"
 	sizes := make([]int, len(blocks))
 	for i, b := range blocks {
@@ -166,7 +166,7 @@ func fit(blocks []block, room int) (short int) {
 			continue
 		}
 		short++
-		b.body, _ = cut(b.body, max(most-utf8.RuneCountInString(mark), 0))
+		b.body, _ = cutText(b.body, max(most-utf8.RuneCountInString(mark), 0))
 		if b.body = strings.TrimRight(b.body, " \t\n"); b.body != "" {
 			b.body += mark
 		}
@@ -177,7 +177,7 @@ func fit(blocks []block, room int) (short int) {
 // shortened returns s with at most most characters, and a line that says so
 // where it had more.
 func shortened(s string, most int) string {
-	head, more := cut(s, most)
+	head, more := cutText(s, most)
 	if !more {
 		return s
 	}

@@ -109,7 +109,7 @@ func checkRendered(t interface{ Fatalf(string, ...any) }, hits []hit, q SearchQu
 	}
 	if !bounded {
 		for _, h := range hits[:min(shown, len(hits))] {
-			if title := lookupLine(h.title); utf8.RuneCountInString(title) <= maxTitle && !strings.Contains(got, title) && shown == len(hits) {
+			if title := oneLine(h.title); utf8.RuneCountInString(title) <= maxTitle && !strings.Contains(got, title) && shown == len(hits) {
 				t.Fatalf("%q lacks the title %q", got, title)
 			}
 		}
@@ -121,7 +121,7 @@ func FuzzRender(f *testing.F) {
 	f.Add("", "", "", "", 1, 1)
 	f.Add("2. fake", "a\nb", "\u2028", "x\n\n2. not a result\n   https://evil.example", 2, 60)
 	f.Fuzz(func(t *testing.T, title, address, date, said string, count, most int) {
-		q := SearchQuery{Count: count, MaxChars: most % 5000}.filled()
+		q := SearchQuery{Count: count, MaxChars: most % 5000}.withDefaults()
 		var hits []hit
 		for i := range 1 + q.Count%7 {
 			half := len(said) / (i + 1)
@@ -130,7 +130,7 @@ func FuzzRender(f *testing.F) {
 		checkRendered(t, hits, q)
 		unmarked(said)
 		masked(said)
-		words(said)
+		pageText(said)
 	})
 }
 
@@ -149,11 +149,11 @@ func TestRenderLaws(t *testing.T) {
 func FuzzClean(f *testing.F) {
 	f.Add("a\x1b[0m\r\n\u00a0\u202e\xff \\x1b")
 	f.Fuzz(func(t *testing.T, s string) {
-		got := clean(s)
+		got := cleanText(s)
 		if text.HasHidden(got) || !utf8.ValidString(got) {
 			t.Fatalf("clean(%q) = %q", s, got)
 		}
-		if again := clean(got); again != got {
+		if again := cleanText(got); again != got {
 			t.Fatalf("clean(%q) = %q, and then %q", s, got, again)
 		}
 		if !text.HasHidden(s) && got != s {
@@ -170,7 +170,7 @@ func FuzzReply(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte, cut bool) {
 		got, err := readReply(body, cut)
-		if _, ok := err.(*fault); err != nil && (!ok || got != "") {
+		if _, ok := err.(*rawSearchError); err != nil && (!ok || got != "") {
 			t.Fatalf("readReply(%q) = %q, %v", body, got, err)
 		}
 		if cut && got == "" && err == nil {

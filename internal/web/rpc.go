@@ -32,7 +32,7 @@ func readReply(body []byte, cut bool) (string, error) {
 	if len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[') {
 		events = 1
 		if !r.take(trimmed) && !cut {
-			return "", &fault{code: "reply", text: "the reply is not the JSON that was asked for"}
+			return "", &rawSearchError{code: "reply", text: "the reply is not the JSON that was asked for"}
 		}
 	} else {
 		events = r.stream(body)
@@ -43,7 +43,7 @@ func readReply(body []byte, cut bool) (string, error) {
 	case cut:
 		return "", lookupTooLong()
 	case events == 0 && len(trimmed) > 0:
-		return "", &fault{code: "reply", text: "the reply is neither JSON nor a stream of events: " + string(trimmed)}
+		return "", &rawSearchError{code: "reply", text: "the reply is neither JSON nor a stream of events: " + string(trimmed)}
 	}
 	return "", nil
 }
@@ -132,7 +132,7 @@ func (r *replies) take(data []byte) bool {
 // look keeps a message that is an answer.
 func (r *replies) look(m message) {
 	if len(m.Error) > 0 && string(m.Error) != "null" {
-		r.fail(reported(m.Error))
+		r.setError(reported(m.Error))
 		return
 	}
 	if m.Result == nil {
@@ -147,18 +147,18 @@ func (r *replies) look(m message) {
 	}
 	switch {
 	case m.Result.IsError:
-		r.fail(said)
+		r.setError(said)
 	case said != "":
 		r.done, r.text = true, said
 	}
 }
 
-// fail keeps a failure that the server reports.
-func (r *replies) fail(said string) {
+// setError keeps a failure that the server reports.
+func (r *replies) setError(said string) {
 	if said == "" {
 		said = "the server reports an error and does not say which"
 	}
-	r.done, r.err = true, &fault{code: "server", text: said}
+	r.done, r.err = true, &rawSearchError{code: "server", text: said}
 }
 
 // reported words the error of a message.

@@ -222,12 +222,12 @@ func referred(r rune, s string) int {
 	return n - len(rest)
 }
 
-// brief returns what a server said as the part of an error: harmless, without
+// errorText returns what a server said as the part of an error: harmless, without
 // the secret, and not too long.
-func (k secret) brief(s string) string {
+func (k secret) errorText(s string) string {
 	const enough = 64 << 10 // a page may be far longer than what is shown of it
 	s, _ = text.Cut(s, enough)
-	s, more := cut(k.hide(strings.TrimSpace(clean(s))), maxBrief)
+	s, more := cutText(k.hide(strings.TrimSpace(cleanText(s))), maxBrief)
 	if more {
 		s += "…"
 	}

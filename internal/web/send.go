@@ -25,7 +25,7 @@ const (
 
 // An answer is a response whose body has not been read, with the connections
 // that were made for it.
-type answer struct {
+type response struct {
 	resp *http.Response
 	way  *lines
 	stop func() bool
@@ -34,7 +34,7 @@ type answer struct {
 	progress func(bytes int64) // nil: nobody watches
 }
 
-func (a *answer) close() {
+func (a *response) close() {
 	a.stop()
 	a.resp.Body.Close()
 	a.way.close()
@@ -42,7 +42,7 @@ func (a *answer) close() {
 
 // send makes a request, over a connection of its own to an address that was
 // looked at.
-func (f *fetch) send(ctx context.Context, at Address, w way) (*answer, error) {
+func (f *fetch) send(ctx context.Context, at Address, w way) (*response, error) {
 	to, err := url.Parse(at.Origin() + at.path + at.query)
 	if err != nil {
 		return nil, invalid("%v", err)
@@ -78,7 +78,7 @@ func (f *fetch) send(ctx context.Context, at Address, w way) (*answer, error) {
 		made.close()
 		return nil, err
 	}
-	return &answer{resp: resp, way: made, stop: stop, at: at}, nil
+	return &response{resp: resp, way: made, stop: stop, at: at}, nil
 }
 
 // transport makes one that is used once.
@@ -103,7 +103,7 @@ func (c *Client) transport(w way, dial func(network, addr string) (net.Conn, err
 // lines are the connections of a request.
 type lines struct {
 	mu   sync.Mutex
-	all  []*line
+	all  []*trackedConn
 	over bool
 }
 
@@ -115,7 +115,7 @@ func (ls *lines) add(conn net.Conn) (net.Conn, error) {
 		conn.Close()
 		return nil, net.ErrClosed
 	}
-	l := &line{Conn: conn, left: make(chan struct{})}
+	l := &trackedConn{Conn: conn, left: make(chan struct{})}
 	ls.all = append(ls.all, l)
 	return l, nil
 }
@@ -160,17 +160,17 @@ func (ls *lines) surplus(ctx context.Context, limit int64) int64 {
 	return n
 }
 
-// A line is a connection that stays open when the transport is done with it,
+// A trackedConn is a connection that stays open when the transport is done with it,
 // so that what follows an answer can be seen. Whoever still waits for it is
 // woken.
-type line struct {
+type trackedConn struct {
 	net.Conn
 	once sync.Once
 	left chan struct{} // closed when the transport is done
 }
 
 // Close leaves the connection to its lines.
-func (l *line) Close() error {
+func (l *trackedConn) Close() error {
 	err := l.SetReadDeadline(time.Unix(1, 0))
 	l.once.Do(func() { close(l.left) })
 	return err
@@ -180,7 +180,7 @@ func (l *line) Close() error {
 func (f *fetch) failure(at Address, err error) *Error {
 	var timeout net.Error
 	var record tls.RecordHeaderError
-	host, text := at.Host(), brief(err.Error())
+	host, text := at.Host(), shortenText(err.Error())
 	if f.via != nil {
 		host += " through the proxy " + f.via.Host
 	}

@@ -82,8 +82,8 @@ func (s *site) where() string {
 	return fmt.Sprintf("%s (%s)", s.name, s.host)
 }
 
-// ask sends a request and returns the reply if its status is a good one.
-func (s *site) ask(ctx context.Context, r request) (*Page, error) {
+// requestPage sends a request and returns the reply if its status is a good one.
+func (s *site) requestPage(ctx context.Context, r request) (*Page, error) {
 	g, err := s.get(r)
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (s *site) ask(ctx context.Context, r request) (*Page, error) {
 		return nil, s.unreached(err)
 	}
 	if p.Status < 200 || p.Status > 299 {
-		return nil, s.refused(p)
+		return nil, s.statusError(p)
 	}
 	return p, nil
 }
@@ -114,7 +114,7 @@ func (s *site) get(r request) (Get, error) {
 	if err != nil {
 		return Get{}, err
 	}
-	g := Get{Address: at, Header: r.header, Limit: maxReply, Judge: s.judge}
+	g := Get{Address: at, Header: r.header, Limit: maxReply, Judge: s.checkHop}
 	if g.Header == nil {
 		g.Header = http.Header{"Accept": {"application/json"}}
 	}
@@ -132,26 +132,26 @@ func (s *site) get(r request) (Get, error) {
 	return g, nil
 }
 
-// judge lets a request go to the site itself, and to nothing else, for the user
+// checkHop lets a request go to the site itself, and to nothing else, for the user
 // has not named it. A site that the user has named may be anywhere; the usual
 // one of a provider is on the internet, and who says otherwise is not it.
-func (s *site) judge(_ context.Context, h Hop) error {
+func (s *site) checkHop(_ context.Context, h Hop) error {
 	if h.Address.Origin() == s.origin {
 		if h.Place.Inside() && !s.own {
-			return s.inside(h)
+			return s.insideError(h)
 		}
 		return nil
 	}
-	return &fault{
+	return &rawSearchError{
 		code: CodeRedirectRefused,
 		text: fmt.Sprintf("%s sends on to %s, and a search goes to no other server", s.origin, h.Address.Origin()),
 		hint: fmt.Sprintf("If that is the right one, set %s.endpoint to it.", s.section),
 	}
 }
 
-// inside words that the name of a provider's server leads to somewhere else.
-func (s *site) inside(h Hop) error {
-	return &fault{
+// insideError words that the name of a provider's server leads to somewhere else.
+func (s *site) insideError(h Hop) error {
+	return &rawSearchError{
 		code: CodeBlockedAddress,
 		text: fmt.Sprintf("%s leads to an address that is %s; that is not the server of %s", s.host, h.Place.Says(), s.name),
 		hint: fmt.Sprintf("If that is a server of yours, name it in %s.endpoint.", s.section),
@@ -160,28 +160,28 @@ func (s *site) inside(h Hop) error {
 
 // unreached adds to an error what the user can do.
 func (s *site) unreached(err error) error {
-	var f *fault
+	var f *rawSearchError
 	var w *Error
 	if errors.As(err, &f) || !errors.As(err, &w) || w.Code != CodeConnection && w.Code != CodeUnknownHost {
 		return err
 	}
 	if !s.own {
 		if w.Code == CodeUnknownHost { // its name is ours, and spelled right
-			return &fault{code: w.Code, text: fmt.Sprintf("%s can not be looked up: the network or its name service can not be reached", s.host)}
+			return &rawSearchError{code: w.Code, text: fmt.Sprintf("%s can not be looked up: the network or its name service can not be reached", s.host)}
 		}
 		return err
 	}
-	return &fault{
+	return &rawSearchError{
 		code: w.Code, text: masked(w.Error()),
 		hint: fmt.Sprintf("%s.endpoint is %s: is the server running?", s.section, s.origin),
 	}
 }
 
-// refused words a status that is not a good one.
-func (s *site) refused(p *Page) error {
-	f := &fault{code: "status", status: p.Status, text: string(p.Body)}
+// statusError words a status that is not a good one.
+func (s *site) statusError(p *Page) error {
+	f := &rawSearchError{code: "status", status: p.Status, text: string(p.Body)}
 	if strings.HasSuffix(p.Type, "html") {
-		f.text = words(f.text)
+		f.text = pageText(f.text)
 	}
 	if strings.TrimSpace(f.text) == "" {
 		f.text = http.StatusText(p.Status)
@@ -225,7 +225,7 @@ func (s *site) decode(p *Page, into any) error {
 		return lookupTooLong()
 	}
 	head, _ := text.Cut(strings.TrimSpace(string(p.Body)), 100)
-	f := &fault{code: "reply", text: fmt.Sprintf("the reply is not the JSON that was asked for; it begins with %q", s.secret.hide(lookupLine(head)))}
+	f := &rawSearchError{code: "reply", text: fmt.Sprintf("the reply is not the JSON that was asked for; it begins with %q", s.secret.hide(oneLine(head)))}
 	if s.own {
 		f.hint = fmt.Sprintf("Does %s.endpoint lead to the right server?", s.section)
 	}
@@ -234,7 +234,7 @@ func (s *site) decode(p *Page, into any) error {
 
 // lookupTooLong is a reply that can not be used because its end is missing.
 func lookupTooLong() error {
-	return &fault{
+	return &rawSearchError{
 		code: "reply",
 		text: fmt.Sprintf("the reply was cut off: it is longer than %d MiB or the connection broke", maxReply>>20),
 		hint: "Ask for fewer results.",

@@ -32,12 +32,12 @@ type Request struct {
 // may close it while another reads.
 type Stream struct {
 	Address Address     // the last
-	Chain   []Step      // the redirects that led there
+	Chain   []Redirect  // the redirects that led there
 	Status  int         // of the answer
 	Text    string      // what the server calls the status
 	Header  http.Header // as it was sent
 
-	answer *answer
+	answer *response
 	end    context.CancelFunc
 	limit  int64
 	packed bool
@@ -108,7 +108,7 @@ func fetchHeader(r Request) http.Header {
 
 // open makes the request of one hop. It returns its answer, or where that is.
 func (f *fetch) open(ctx context.Context, at Address, mode string) (*Stream, Address, error) {
-	way, err := f.clear(ctx, at)
+	way, err := f.resolveRoute(ctx, at)
 	if err != nil {
 		return nil, Address{}, err
 	}
@@ -129,20 +129,20 @@ func (f *fetch) open(ctx context.Context, at Address, mode string) (*Stream, Add
 	}
 	got.close()
 	if mode == "error" {
-		return nil, Address{}, &Error{Code: CodeUnexpectedRedirect, Message: fmt.Sprintf("%s redirects to %q, and no redirect is wanted", brief(at.String()), brief(location))}
+		return nil, Address{}, &Error{Code: CodeUnexpectedRedirect, Message: fmt.Sprintf("%s redirects to %q, and no redirect is wanted", shortenText(at.String()), shortenText(location))}
 	}
-	to, err := f.follow(at, location, status)
+	to, err := f.followRedirect(at, location, status)
 	return nil, to, err
 }
 
-// follow makes the request that a redirect asks for.
-func (f *fetch) follow(at Address, location string, status int) (Address, error) {
-	to, err := f.step(at, location, status)
+// followRedirect makes the request that a redirect asks for.
+func (f *fetch) followRedirect(at Address, location string, status int) (Address, error) {
+	to, err := f.readRedirect(at, location, status)
 	if err != nil {
 		return to, err
 	}
 	if len(f.chain) > maxFetchRedirects {
-		return to, &Error{Code: CodeTooManyRedirects, Message: fmt.Sprintf("more than %d redirects, the last to %s", maxFetchRedirects, brief(to.String()))}
+		return to, &Error{Code: CodeTooManyRedirects, Message: fmt.Sprintf("more than %d redirects, the last to %s", maxFetchRedirects, shortenText(to.String()))}
 	}
 	if err := downgraded(at, to); err != nil {
 		return to, err
@@ -208,7 +208,7 @@ func (s *Stream) broken(err error) error {
 	if errors.Is(err, errEndless) {
 		return s.tooLarge()
 	}
-	return &Error{Code: CodeConnection, Chain: s.Chain, Err: err, Message: fmt.Sprintf("the answer from %s did not come to its end: %s", s.Address.Host(), brief(err.Error()))}
+	return &Error{Code: CodeConnection, Chain: s.Chain, Err: err, Message: fmt.Sprintf("the answer from %s did not come to its end: %s", s.Address.Host(), shortenText(err.Error()))}
 }
 
 // Close ends the connection. Twice is fine.

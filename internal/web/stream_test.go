@@ -175,7 +175,7 @@ func TestJudgeAsks(t *testing.T) {
 	by := &ruler{}
 	j := &Judge{By: by, Metadata: map[string]any{"format": "text"}}
 	a, b := mustRead(t, "http://a.example/x"), mustRead(t, "http://127.0.0.1:8080/y")
-	via := []Step{{a, 302}}
+	via := []Redirect{{a, 302}}
 	for _, h := range []Hop{{Address: a}, {Address: a}, {Address: a, Place: Private, IPs: ofLiteral(mustRead(t, "http://10.0.0.2/"))}, {Address: b, Via: via}} {
 		if err := j.Hop(t.Context(), h); err != nil {
 			t.Fatal(err)
@@ -202,9 +202,9 @@ func TestJudgeRefuses(t *testing.T) {
 	if err := j.Hop(t.Context(), Hop{Address: inside}); err != nil {
 		t.Fatal(err)
 	}
-	wantCode(t, j.Hop(t.Context(), Hop{Address: other, Via: []Step{{inside, 301}}}), CodeRedirectRefused, "another server that is in a private network")
+	wantCode(t, j.Hop(t.Context(), Hop{Address: other, Via: []Redirect{{inside, 301}}}), CodeRedirectRefused, "another server that is in a private network")
 	wantCode(t, j.Hop(t.Context(), Hop{Address: mustRead(t, "http://169.254.169.254/")}), CodeBlockedAddress, "where no rule leads")
-	err := (&Judge{By: &ruler{no: "b.example"}}).Hop(t.Context(), Hop{Address: mustRead(t, "http://b.example/"), Via: []Step{{mustRead(t, "http://a.example/"), 302}}})
+	err := (&Judge{By: &ruler{no: "b.example"}}).Hop(t.Context(), Hop{Address: mustRead(t, "http://b.example/"), Via: []Redirect{{mustRead(t, "http://a.example/"), 302}}})
 	if !errors.Is(err, errNo) || !strings.HasSuffix(err.Error(), "It was asked for by a redirect: http://a.example/ (302) -> http://b.example/") {
 		t.Error(err)
 	}
