@@ -18,6 +18,7 @@ import (
 	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/internal/scripthost"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/plugin"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -98,9 +99,6 @@ type HookCommand struct {
 	Trusted func() bool
 }
 
-// A CustomFile is a file that a user brought, and what became of it.
-type CustomFile = custom.File
-
 // Plugins are the files that users bring: tools, plugins and hooks.
 type Plugins struct{ rt *Runtime }
 
@@ -109,7 +107,7 @@ func (r *Runtime) Plugins() Plugins { return Plugins{r} }
 
 // Files returns the files with what is known about them so far.
 // [Runtime.Gather] loads them.
-func (r Plugins) Files() []CustomFile {
+func (r Plugins) Files() []plugin.File {
 	if r.rt.custom == nil {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/helve-dev/helve/internal/custom"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/plugin"
 	"github.com/helve-dev/helve/tool"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -248,12 +249,12 @@ func (r *Runtime) requiredPlugins() error {
 	}
 	files := r.custom.Status()
 	for _, name := range r.opt.Custom.Required {
-		i := slices.IndexFunc(files, func(f custom.File) bool {
+		i := slices.IndexFunc(files, func(f plugin.File) bool {
 			return f.Kind == "plugin" && required([]string{name}, f.Path, f.Name)
 		})
 		why := "there is no such plugin"
 		if i >= 0 {
-			if files[i].State == custom.Ready {
+			if files[i].State == plugin.Ready {
 				continue
 			}
 			why = "it is " + string(files[i].State)

@@ -18,7 +18,7 @@ import (
 )
 
 // Make a runtime in a folder and call a tool.
-func Example() {
+func ExampleOpen() {
 	dir, err := os.MkdirTemp("", "example")
 	if err != nil {
 		log.Fatal(err)
@@ -149,4 +149,34 @@ func ExampleRuntime_Turns() {
 	// Output:
 	// done 2
 	// The tool says: Hello, Ada.
+}
+
+// Follow what happens: events come in one order, and the loop ends with the
+// runtime or its context.
+func ExampleRuntime_Events() {
+	rt, err := helve.Open(helve.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	hello := tool.New(tool.Spec{Name: "hello", Description: "Says hello."},
+		func(context.Context, *tool.Call, struct{}) (*tool.Result, error) {
+			return &tool.Result{Title: "a greeting", Output: "Hello."}, nil
+		})
+	if _, err := rt.Register(hello); err != nil {
+		log.Fatal(err)
+	}
+	events := rt.Events(context.Background(), event.Now) // from here on
+	if _, err := rt.Call(context.Background(), tool.Call{Tool: "hello"}); err != nil {
+		log.Fatal(err)
+	}
+	for e := range events {
+		if p, ok := e.Properties.(event.CallFinished); ok {
+			fmt.Println(e.Type, p.Tool, p.State, p.Result.Title)
+			break
+		}
+	}
+	if err := rt.Close(); err != nil {
+		log.Fatal(err)
+	}
+	// Output: call.finished hello completed a greeting
 }

@@ -39,7 +39,7 @@ func (a *app) custom(s *setup) helve.Custom {
 		out.Folders = append(out.Folders, folder)
 	}
 	for _, e := range s.cfg.Plugins {
-		if p, ok := plugin(e); ok {
+		if p, ok := pluginEntry(e); ok {
 			p.Trusted = func() bool { return s.trustedPlugin(p, e.From.File) }
 			out.Plugins = append(out.Plugins, p)
 		}
@@ -47,8 +47,8 @@ func (a *app) custom(s *setup) helve.Custom {
 	return out
 }
 
-// plugin reads an entry of the list of plugins: a name, or a name and options.
-func plugin(e config.Entry) (helve.PluginEntry, bool) {
+// pluginEntry reads an entry of the list of plugins: a name, or a name and options.
+func pluginEntry(e config.Entry) (helve.PluginEntry, bool) {
 	p := helve.PluginEntry{Base: e.Dir}
 	if json.Unmarshal(e.Value, &p.Spec) == nil {
 		return p, p.Spec != ""
@@ -153,7 +153,7 @@ func (s *setup) guards() (out []string) {
 		}
 	}
 	for _, e := range s.cfg.Plugins {
-		if p, ok := plugin(e); ok {
+		if p, ok := pluginEntry(e); ok {
 			if path, isFile := config.PluginPath(p.Spec, p.Base); isFile {
 				add(path)
 			}

@@ -20,6 +20,7 @@ import (
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/lsp"
 	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/plugin"
 	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
@@ -259,7 +260,7 @@ func examineLanguages(r languageReport) []finding {
 }
 
 // examineFiles tells what is known of the files of users without running one.
-func examineFiles(files []helve.CustomFile, worker string) []finding {
+func examineFiles(files []plugin.File, worker string) []finding {
 	if len(files) == 0 {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/plugin"
 )
 
 // forFiles is how long a listing waits for the files of users to load.
@@ -52,7 +53,7 @@ Listing loads the files, which runs them; nothing of a project runs before
   helve plugins --check`,
 		Args: atMost(0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.withOwnFiles(c.Context(), noLoad, func(files []helve.CustomFile) error {
+			return a.withOwnFiles(c.Context(), noLoad, func(files []plugin.File) error {
 				if asJSON {
 					return errors.Join(a.printJSON(shownFiles(files)), broken(files, check))
 				}
@@ -67,7 +68,7 @@ Listing loads the files, which runs them; nothing of a project runs before
 }
 
 // broken is the error for files that could not be loaded, where that counts.
-func broken(files []helve.CustomFile, check bool) error {
+func broken(files []plugin.File, check bool) error {
 	n := 0
 	for _, f := range files {
 		if f.State == "failed" {
@@ -81,7 +82,7 @@ func broken(files []helve.CustomFile, check bool) error {
 }
 
 // withOwnFiles hands on what became of the files of users.
-func (a *app) withOwnFiles(ctx context.Context, noLoad bool, do func([]helve.CustomFile) error) error {
+func (a *app) withOwnFiles(ctx context.Context, noLoad bool, do func([]plugin.File) error) error {
 	s, err := a.load()
 	if err != nil {
 		return err
@@ -103,7 +104,7 @@ func (a *app) withOwnFiles(ctx context.Context, noLoad bool, do func([]helve.Cus
 	return errors.Join(do(rt.Plugins().Files()), rt.Close())
 }
 
-func shownFiles(files []helve.CustomFile) []shownFile {
+func shownFiles(files []plugin.File) []shownFile {
 	out := []shownFile{}
 	for _, f := range files {
 		out = append(out, shownFile{
@@ -115,7 +116,7 @@ func shownFiles(files []helve.CustomFile) []shownFile {
 }
 
 // listFiles prints a block for every folder.
-func (a *app) listFiles(files []helve.CustomFile) error {
+func (a *app) listFiles(files []plugin.File) error {
 	if len(files) == 0 {
 		_, err := fmt.Fprintln(a.Stdout, "There are none. 'helve tools new NAME' writes an example; docs/custom-tools.md says where files are looked for.")
 		return err
@@ -136,7 +137,7 @@ func (a *app) listFiles(files []helve.CustomFile) error {
 	return nil
 }
 
-func listFile(w io.Writer, f helve.CustomFile) error {
+func listFile(w io.Writer, f plugin.File) error {
 	name := f.Path
 	if rel, err := filepath.Rel(f.Folder, f.Path); err == nil && filepath.IsLocal(rel) {
 		name = rel
@@ -167,8 +168,8 @@ func listFile(w io.Writer, f helve.CustomFile) error {
 }
 
 // sources are the files that tools come from, by the name of the tool.
-func sources(files []helve.CustomFile) map[string]helve.CustomFile {
-	out := map[string]helve.CustomFile{}
+func sources(files []plugin.File) map[string]plugin.File {
+	out := map[string]plugin.File{}
 	for _, f := range files {
 		for _, name := range f.Tools {
 			out[name] = f
@@ -178,8 +179,8 @@ func sources(files []helve.CustomFile) map[string]helve.CustomFile {
 }
 
 // warnFiles tells which files of users could not be loaded.
-func (a *app) warnFiles(files []helve.CustomFile) {
-	for _, f := range slices.DeleteFunc(files, func(f helve.CustomFile) bool { return f.State != "failed" }) {
+func (a *app) warnFiles(files []plugin.File) {
+	for _, f := range slices.DeleteFunc(files, func(f plugin.File) bool { return f.State != "failed" }) {
 		a.note(fmt.Sprintf("%s could not be loaded: %s", f.Path, strings.TrimPrefix(f.Problem, f.Path+": ")))
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/plugin"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -26,7 +27,7 @@ type toolsFlags struct {
 	builtin                bool          // start nothing for tools of other programs, and load no files
 	quiet                  bool          // say nothing about the config files
 
-	own map[string]helve.CustomFile // tools from files of the user, by name; known after specs
+	own map[string]plugin.File // tools from files of the user, by name; known after specs
 }
 
 // forTools is how long a list of tools waits for what is still starting: it is
@@ -218,7 +219,7 @@ func (a *app) gather(ctx context.Context, rt *helve.Runtime, wait time.Duration)
 func (f *toolsFlags) shown(s tool.Spec) shownTool {
 	out := shownTool{Name: s.Name, Description: s.Description, Permission: s.Permission, ReadOnly: s.ReadOnly, External: s.External, Tokens: tokens(s), Schema: s.Schema}
 	if file, ok := f.own[s.Name]; ok {
-		out.Source = &shownFiles([]helve.CustomFile{file})[0]
+		out.Source = &shownFiles([]plugin.File{file})[0]
 	}
 	return out
 }

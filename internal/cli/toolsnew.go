@@ -16,6 +16,7 @@ import (
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/internal/disk"
 	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/plugin"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -202,7 +203,7 @@ type toolTester struct {
 	app            *app
 	rt             *helve.Runtime
 	flags          *callFlags
-	own            map[string]helve.CustomFile
+	own            map[string]plugin.File
 	passed, failed int
 }
 

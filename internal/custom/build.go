@@ -11,6 +11,7 @@ import (
 
 	"github.com/helve-dev/helve/internal/bundle"
 	"github.com/helve-dev/helve/internal/script"
+	"github.com/helve-dev/helve/plugin"
 )
 
 // A build is the program of a unit's files, compiled.
@@ -104,7 +105,7 @@ func (b *build) runnable(at place, some []entry, facts map[string]*fact) (run []
 			problem = b.mistake(e)
 		}
 		if problem != "" {
-			facts[e.name] = &fact{state: Failed, engine: embedded, problem: problem}
+			facts[e.name] = &fact{state: plugin.Failed, engine: embedded, problem: problem}
 			continue
 		}
 		run = append(run, e)

@@ -16,6 +16,7 @@ import (
 	"github.com/helve-dev/helve/internal/script"
 	"github.com/helve-dev/helve/internal/scripthost"
 	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/plugin"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -230,7 +231,7 @@ func (b *build) raise(ctx context.Context, at place, some []entry, all map[strin
 		e, err := newEngine(ctx, b, at, run)
 		if err != nil {
 			for _, en := range run {
-				all[en.name] = &fact{state: Failed, engine: embedded, problem: b.why(en, b.unit.engineProblem(err))}
+				all[en.name] = &fact{state: plugin.Failed, engine: embedded, problem: b.why(en, b.unit.engineProblem(err))}
 			}
 			maps.Copy(all, facts)
 			return nil
@@ -296,10 +297,10 @@ func (e *engine) loadFile(ctx context.Context, en entry) (*fact, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &fact{state: Ready, engine: e.kind, took: time.Since(began)}
+	f := &fact{state: plugin.Ready, engine: e.kind, took: time.Since(began)}
 	for _, t := range told {
 		if t.Error != nil {
-			f.state, f.problem = Failed, e.place(en, t.Error)
+			f.state, f.problem = plugin.Failed, e.place(en, t.Error)
 		}
 		if en.kind == kindTool {
 			f.tools = append(f.tools, t.Tools...)
@@ -324,21 +325,21 @@ func (e *engine) describeProblems(en entry, f *fact) {
 		}
 	}
 	if len(f.tools) > 0 && en.kind == kindTool && !slices.ContainsFunc(f.tools, func(t script.Tool) bool { return t.Error == nil }) {
-		f.state = Failed
+		f.state = plugin.Failed
 	}
 	for _, hook := range f.unknown {
 		if len(all) < mostProblems {
 			all = append(all, e.unit.path(e.build.root, en)+": "+unknownHook(hook))
 		}
 	}
-	if of := ofBun(e.build.needs(en)); len(of) > 0 && e.kind == "node" && f.state == Failed {
+	if of := ofBun(e.build.needs(en)); len(of) > 0 && e.kind == "node" && f.state == plugin.Failed {
 		all = append(all, "It uses "+strings.Join(of, ", ")+", which node does not have: install bun (https://bun.com), and leave the config key custom.worker at auto")
 	}
-	if e.at == outside && f.state == Failed && strings.Contains(f.problem, "EROFS") {
+	if e.at == outside && f.state == plugin.Failed && strings.Contains(f.problem, "EROFS") {
 		all = append(all, "In "+e.kind+" it runs behind the wall, where config folders and much else cannot be written: if it is missing a file of its own settings, write that yourself")
 	}
 	f.problem = strings.Join(all, "\n")
-	if len(f.tools) == 0 && en.kind == kindTool && !en.both && f.state == Ready {
+	if len(f.tools) == 0 && en.kind == kindTool && !en.both && f.state == plugin.Ready {
 		f.notes = []string{"It exports no tool (an object with description, args and execute), so it only helps other files."}
 	}
 }
@@ -397,7 +398,7 @@ func knownHooks() []string {
 func (e *engine) start(ctx context.Context, some []entry, facts map[string]*fact) bool {
 	var plugins []entry
 	for _, en := range some {
-		if f := facts[en.name]; en.starts() && f != nil && f.state == Ready {
+		if f := facts[en.name]; en.starts() && f != nil && f.state == plugin.Ready {
 			plugins = append(plugins, en)
 		}
 	}
@@ -421,7 +422,7 @@ func (e *engine) start(ctx context.Context, some []entry, facts map[string]*fact
 		case plugins[i].both && len(f.tools) > 0:
 			f.notes = append(f.notes, "The config names it under \"plugin\", but it is no plugin: its tools are there all the same.")
 		default:
-			f.state, f.problem = Failed, e.place(plugins[i], file.Error)
+			f.state, f.problem = plugin.Failed, e.place(plugins[i], file.Error)
 		}
 		for _, p := range file.Plugins {
 			f.tools = append(f.tools, p.Tools...)

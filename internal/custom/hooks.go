@@ -11,6 +11,7 @@ import (
 
 	"github.com/helve-dev/helve/internal/script"
 	"github.com/helve-dev/helve/internal/scripthost"
+	"github.com/helve-dev/helve/plugin"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -150,7 +151,7 @@ func (u *unit) expects(hook string) (some [places][]expected) {
 	for _, e := range u.build.entries {
 		if f := u.facts[e.name]; f != nil && slices.Contains(f.hooks, hook) {
 			at := u.build.place(e)
-			some[at] = append(some[at], expected{e, f.state == Ready})
+			some[at] = append(some[at], expected{e, f.state == plugin.Ready})
 		}
 	}
 	return some
@@ -239,7 +240,7 @@ func (u *unit) missing(h hookCall, some []expected, did []script.HookRun) (runs 
 	for _, e := range some {
 		now := u.facts[e.name]
 		ran := slices.ContainsFunc(did, func(r script.HookRun) bool { return r.File == e.name })
-		if ran && (!e.sound || now != nil && now.state == Ready) {
+		if ran && (!e.sound || now != nil && now.state == plugin.Ready) {
 			continue
 		}
 		err := errors.New("its plugin is not there any more; 'helve plugins' shows why")

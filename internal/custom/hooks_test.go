@@ -14,6 +14,7 @@ import (
 
 	"github.com/helve-dev/helve/internal/scripthost"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/plugin"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -206,7 +207,7 @@ export default { description: "d", args: {}, execute: () => "x" }
 	b.set.Gather(t.Context())
 	for name, want := range map[string]string{"a": "", "forever": "without waiting", "never": "was not loaded within", "throws": "throws.ts:2:41: Error: second", "z": ""} {
 		f := b.file("plugins/" + name + ".ts")
-		if (f.State == Ready) != (want == "") || !strings.Contains(f.Problem, want) {
+		if (f.State == plugin.Ready) != (want == "") || !strings.Contains(f.Problem, want) {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}
@@ -306,8 +307,8 @@ export const I = () => ({ config: (c) => { c.inner = true } })
 	for _, f := range b.set.Status() {
 		switch {
 		case f.Name == "opencode-copilot-auth":
-			told = f.State == NotLoaded && len(f.Notes) == 1 && strings.HasPrefix(f.Notes[0], "It only signs in")
-		case f.State != Ready:
+			told = f.State == plugin.NotLoaded && len(f.Notes) == 1 && strings.HasPrefix(f.Notes[0], "It only signs in")
+		case f.State != plugin.Ready:
 			bad = append(bad, f.Name+": "+f.Problem)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"github.com/helve-dev/helve/internal/script"
+	"github.com/helve-dev/helve/plugin"
 	"slices"
 	"time"
 )
@@ -18,7 +19,7 @@ func (u *unit) soon(find func() (*fact, error), arrive func(ctx context.Context,
 		f   *fact
 		err error
 	}
-	late := &fact{state: NotLoaded, late: make(chan struct{})}
+	late := &fact{state: plugin.NotLoaded, late: make(chan struct{})}
 	done, gone := make(chan found), make(chan struct{})
 	if !u.set.goes(func() {
 		f, err := find()

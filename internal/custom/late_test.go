@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/helve-dev/helve/internal/scripthost"
+	"github.com/helve-dev/helve/plugin"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -105,7 +106,7 @@ export default { description: "d", args: {}, execute: () => "mine" }
 	if got := b.names(); !slices.Equal(got, []string{"a_slow", "mine"}) {
 		t.Error(got)
 	}
-	if f := b.file("tools/forever.ts"); f.State != Failed {
+	if f := b.file("tools/forever.ts"); f.State != plugin.Failed {
 		t.Errorf("the endless one: %+v", f)
 	}
 }

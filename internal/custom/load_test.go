@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/helve-dev/helve/plugin"
 )
 
 // Files do not share their mistakes, whatever they do while they are loaded.
@@ -65,15 +66,15 @@ export default { description: "d", args: {}, execute: () => "singular" }
 		"exits": "process.exit(1) was called", "forever": "without waiting for anything and was stopped",
 		"never": "", "zz": "args is a number, not an object of schemas\nIts tool zz_schema can not be used",
 	} {
-		f := File{}
+		f := plugin.File{}
 		for _, some := range b.set.Status() {
 			if some.Name == name {
 				f = some
 			}
 		}
-		state := Failed
+		state := plugin.Failed
 		if name == "zz" {
-			state = Ready
+			state = plugin.Ready
 		}
 		if f.State != state || !strings.Contains(f.Problem, want) || !strings.HasPrefix(f.Problem, filepath.Join(b.root, "tools")) && name != "zz" {
 			t.Errorf("%s: %+v", name, f)
@@ -112,7 +113,7 @@ export default { description: "d", args: {}, execute: () => "other" }
 	if diff := cmp.Diff([]string{"a", "a_b_c"}, b.names()); diff != "" {
 		t.Error(diff)
 	}
-	if f := b.file("tools/other.ts"); f.State != NotLoaded || len(b.lines) > 0 {
+	if f := b.file("tools/other.ts"); f.State != plugin.NotLoaded || len(b.lines) > 0 {
 		t.Errorf("%+v %v", f, b.lines)
 	}
 	if got := b.output("other", `{}`); got != "other" {
@@ -151,7 +152,7 @@ func TestReload(t *testing.T) {
 	}
 	b.write("tools/a.ts", "export default {")
 	b.set.Gather(t.Context())
-	if diff := cmp.Diff([]string{"b"}, b.names()); diff != "" || b.file("tools/a.ts").State != Failed {
+	if diff := cmp.Diff([]string{"b"}, b.names()); diff != "" || b.file("tools/a.ts").State != plugin.Failed {
 		t.Error(diff, b.file("tools/a.ts"))
 	}
 	b.write("tools/a.ts", file(`"again"`))
@@ -212,7 +213,7 @@ func TestTrust(t *testing.T) {
 	})
 	b.set.Gather(t.Context())
 	f := b.file("tools/greet.ts")
-	if b.names() != nil || f.State != NotTrusted || f.Hash != "" || !strings.Contains(f.Problem, "is not trusted: look at it and run 'helve trust'") {
+	if b.names() != nil || f.State != plugin.NotTrusted || f.Hash != "" || !strings.Contains(f.Problem, "is not trusted: look at it and run 'helve trust'") {
 		t.Errorf("%v %+v", b.names(), f)
 	}
 	trusted.Store(true)
@@ -224,7 +225,7 @@ func TestTrust(t *testing.T) {
 	b.write("tools/greet.ts", "console.log('bad')")
 	b.set.Gather(t.Context())
 	f = b.file("tools/greet.ts")
-	if b.names() != nil || f.State != NotTrusted || !strings.Contains(f.Problem, "has changed since it was trusted: look at it and run 'helve trust'") || len(b.lines) > 0 {
+	if b.names() != nil || f.State != plugin.NotTrusted || !strings.Contains(f.Problem, "has changed since it was trusted: look at it and run 'helve trust'") || len(b.lines) > 0 {
 		t.Errorf("%v %+v %v", b.names(), f, b.lines)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/helve-dev/helve/plugin"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -35,7 +36,7 @@ func onceBench(t *testing.T) (*bench, func()) {
 		}
 	})
 	b.set.Gather(t.Context())
-	if f := b.file("plugins/guard.ts"); f.State != Ready {
+	if f := b.file("plugins/guard.ts"); f.State != plugin.Ready {
 		t.Fatalf("%+v", f)
 	}
 	return b, func() { again.Store(true) }
@@ -51,14 +52,14 @@ func TestHookLost(t *testing.T) {
 	if _, err := b.call(t.Context(), "eat", `{}`); err == nil || !strings.Contains(err.Error(), "memory") {
 		t.Fatal(err)
 	}
-	if f := b.file("plugins/guard.ts"); f.State != Ready {
+	if f := b.file("plugins/guard.ts"); f.State != plugin.Ready {
 		t.Errorf("known before the engine was made anew: %+v", f)
 	}
 	got := b.hook(beforeHook, `{}`, `{"args":{}}`)
 	if len(got.Runs) != 1 || got.Runs[0].Error == nil || got.Runs[0].Thrown() || got.Runs[0].Name != "guard" {
 		t.Errorf("%+v", got.Runs)
 	}
-	if f := b.file("plugins/guard.ts"); f.State != Failed {
+	if f := b.file("plugins/guard.ts"); f.State != plugin.Failed {
 		t.Errorf("%+v", f)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/internal/scripthost"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/plugin"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -183,7 +184,7 @@ func (b *bench) output(name, args string) string {
 	return r.Output
 }
 
-func (b *bench) file(name string) File {
+func (b *bench) file(name string) plugin.File {
 	b.t.Helper()
 	for _, f := range b.set.Status() {
 		if f.Path == filepath.Join(b.root, filepath.FromSlash(name)) {
@@ -191,7 +192,7 @@ func (b *bench) file(name string) File {
 		}
 	}
 	b.t.Fatalf("no status of %s", name)
-	return File{}
+	return plugin.File{}
 }
 
 // write writes a file of the config folder anew.

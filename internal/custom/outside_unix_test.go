@@ -15,6 +15,7 @@ import (
 	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/plugin"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -107,10 +108,10 @@ esac
 	if f := b.file("tools/both.ts"); !strings.Contains(f.Problem, "hidden by") {
 		t.Errorf("%+v", f)
 	}
-	if f := b.file("tools/broken"); f.State != Failed || f.Problem == "" || f.Kind != "program" || f.Engine != "program" {
+	if f := b.file("tools/broken"); f.State != plugin.Failed || f.Problem == "" || f.Kind != "program" || f.Engine != "program" {
 		t.Errorf("%+v", f)
 	}
-	if f := b.file("tools/count"); f.State != Ready || f.Hash == "" || !cmp.Equal(f.Tools, []string{"count"}) {
+	if f := b.file("tools/count"); f.State != plugin.Ready || f.Hash == "" || !cmp.Equal(f.Tools, []string{"count"}) {
 		t.Errorf("%+v", f)
 	}
 	engine := b.set.units[0].engines[within]
@@ -171,7 +172,7 @@ export default { description: "d", args: {}, execute: () => "plain" }
 	}
 	b.set.Gather(t.Context())
 	f := b.file("tools/native.ts")
-	if f.State != Failed || !strings.Contains(f.Problem, "it uses WebAssembly, which the embedded engine does not have: The rules do not allow worker") || !cmp.Equal(f.Needs, []string{"WebAssembly"}) {
+	if f.State != plugin.Failed || !strings.Contains(f.Problem, "it uses WebAssembly, which the embedded engine does not have: The rules do not allow worker") || !cmp.Equal(f.Needs, []string{"WebAssembly"}) {
 		t.Errorf("%+v", f)
 	}
 	if got := b.output("plain", `{}`); got != "plain" {
@@ -185,7 +186,7 @@ export default { description: "d", args: {}, execute: () => "plain" }
 	}
 	b.write("tools/more.ts", "export default { description: 'd', args: {}, execute: () => 'more' }")
 	b.set.Gather(t.Context())
-	if f := b.file("tools/native.ts"); f.State != Ready || f.Engine != "node" {
+	if f := b.file("tools/native.ts"); f.State != plugin.Ready || f.Engine != "node" {
 		t.Fatalf("%+v", f)
 	}
 	if _, err := b.call(t.Context(), "native", `{}`); tool.KindOf(err) != tool.Denied {
@@ -231,10 +232,10 @@ export const suffix: string = "a"
 		t.Skip("there is no wall: " + lacks)
 	}
 	b.set.Gather(t.Context())
-	if f := b.file("tools/native.ts"); f.State != Failed || f.Engine != "node" || !strings.Contains(f.Problem, "It uses bun:ffi, which node does not have: install bun") {
+	if f := b.file("tools/native.ts"); f.State != plugin.Failed || f.Engine != "node" || !strings.Contains(f.Problem, "It uses bun:ffi, which node does not have: install bun") {
 		t.Errorf("%+v", f)
 	}
-	if f := b.file("tools/settings.ts"); f.State != Failed || !strings.Contains(f.Problem, "EROFS") || !strings.Contains(f.Problem, "In node it runs behind the wall") {
+	if f := b.file("tools/settings.ts"); f.State != plugin.Failed || !strings.Contains(f.Problem, "EROFS") || !strings.Contains(f.Problem, "In node it runs behind the wall") {
 		t.Errorf("%+v", f)
 	}
 }

@@ -1,6 +1,7 @@
 package custom
 
 import (
+	"github.com/helve-dev/helve/plugin"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,7 +36,7 @@ exports.word = "good"
 	if _, ok := b.tool("x"); ok {
 		t.Error("the changed package ran")
 	}
-	if all := b.set.Status(); len(all) != 1 || all[0].State != NotTrusted || !strings.Contains(all[0].Problem, "index.js is not what it was") {
+	if all := b.set.Status(); len(all) != 1 || all[0].State != plugin.NotTrusted || !strings.Contains(all[0].Problem, "index.js is not what it was") {
 		t.Errorf("%+v", all)
 	}
 	stamp = "second"

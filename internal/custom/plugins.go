@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"github.com/helve-dev/helve/plugin"
 	"io/fs"
 	"net/url"
 	"os"
@@ -42,7 +43,7 @@ func (s *Set) arrange() []*unit {
 		}
 		seen[key] = true
 		if signsIn(name) {
-			s.ignored = append(s.ignored, File{Path: name, Name: name, Kind: kindPlugin, Engine: embedded, State: NotLoaded, Notes: []string{
+			s.ignored = append(s.ignored, plugin.File{Path: name, Name: name, Kind: kindPlugin, Engine: embedded, State: plugin.NotLoaded, Notes: []string{
 				"It only signs in to a provider, which helve does not let plugins do, so it is not loaded: give the provider a key in the config or the environment."}})
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/helve-dev/helve/plugin"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -56,7 +57,7 @@ func (u *unit) describe(ctx context.Context, all []entry, w want) (changed bool)
 	var waits sync.WaitGroup
 	for i, e := range ask {
 		if e.problem != "" {
-			facts[i] = &fact{state: Failed, engine: kindProgram, problem: u.path(root, e) + ": " + e.problem}
+			facts[i] = &fact{state: plugin.Failed, engine: kindProgram, problem: u.path(root, e) + ": " + e.problem}
 			continue
 		}
 		waits.Go(func() {
@@ -93,14 +94,14 @@ func (u *unit) ask(ctx context.Context, path string) *fact {
 	ctx, cancel := context.WithTimeoutCause(ctx, u.set.opt.LoadTime, errLate)
 	defer cancel()
 	defs, err := u.set.opt.Programs.Describe(ctx, path)
-	f := &fact{state: Ready, engine: kindProgram, defs: slices.Clone(defs), took: time.Since(began)}
+	f := &fact{state: plugin.Ready, engine: kindProgram, defs: slices.Clone(defs), took: time.Since(began)}
 	if err != nil {
 		f.problem = err.Error()
 		if !strings.Contains(f.problem, path) {
 			f.problem = path + ": " + f.problem
 		}
 		if len(defs) == 0 {
-			f.state = Failed
+			f.state = plugin.Failed
 		}
 	}
 	return f

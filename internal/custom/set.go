@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve/internal/scripthost"
+	"github.com/helve-dev/helve/plugin"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -74,7 +75,7 @@ type Set struct {
 	store   *store
 	base    func() (*base, error) // what all engines begin with
 	units   []*unit
-	ignored []File // what the config names and is not loaded
+	ignored []plugin.File // what the config names and is not loaded
 	events  *mailbox
 
 	life context.Context

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/helve-dev/helve/plugin"
 )
 
 const greet = `
@@ -40,7 +41,7 @@ func TestSimpleTool(t *testing.T) {
 		t.Error(diff)
 	}
 	f := b.file("tools/greet.ts")
-	if f.State != Ready || f.Engine != "embedded" || f.Problem != "" || f.Hash == "" || f.LoadTime <= 0 {
+	if f.State != plugin.Ready || f.Engine != "embedded" || f.Problem != "" || f.Hash == "" || f.LoadTime <= 0 {
 		t.Errorf("%+v", f)
 	}
 }

@@ -2,46 +2,15 @@ package custom
 
 import (
 	"cmp"
+	"github.com/helve-dev/helve/plugin"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 )
-
-// State is where a file stands.
-type State string
-
-// The states of a file.
-const (
-	Ready      State = "ready"       // its tools or hooks are there
-	Failed     State = "failed"      // Problem says why
-	NotTrusted State = "not trusted" // nothing of it was read
-	NotLoaded  State = "not loaded"  // nobody needed it yet
-)
-
-// File is what is known about one file or package a user brought.
-type File struct {
-	Path   string // absolute; of a package that is not installed its name
-	Name   string // by which settings name it: the file's name without ending, or that of the npm package
-	Folder string // the config folder, or that of the package
-	Kind   string // tool, plugin or program
-	// Project says that the folder comes with the project.
-	Project bool
-	Engine  string // embedded, bun, node or program
-	Tools   []string
-	Hooks   []string
-	Hash    string // of its contents, as far as they were read
-	// LoadTime is how long it took to load.
-	LoadTime time.Duration
-	State    State
-	Problem  string   // what is wrong with it, a line each
-	Notes    []string // what is worth knowing, a sentence each
-	Needs    []string // what it uses that the embedded engine does not have
-}
 
 // Status tells about all files, in the order they are loaded in. It looks at the folders, but runs nothing.
-func (s *Set) Status() []File {
-	var all []File
+func (s *Set) Status() []plugin.File {
+	var all []plugin.File
 	for _, u := range s.units {
 		all = append(all, u.status()...)
 	}
@@ -50,7 +19,7 @@ func (s *Set) Status() []File {
 		f := &all[i]
 		f.Notes = append(f.Notes, s.replaces(f.Tools)...)
 		l := lost[f.Path]
-		if len(l.notes) == 0 || f.State == NotTrusted {
+		if len(l.notes) == 0 || f.State == plugin.NotTrusted {
 			continue
 		}
 		f.Tools = slices.DeleteFunc(f.Tools, func(id string) bool { return slices.Contains(l.failed, id) })
@@ -82,27 +51,27 @@ func (s *Set) Why(name string) string {
 	if there || name == "" {
 		return ""
 	}
-	best, plugin := "", ""
+	best, ofPlugin := "", ""
 	for _, f := range s.Status() {
-		if f.Kind == kindPlugin && plugin == "" && (f.State == Failed || f.State == NotTrusted) {
+		if f.Kind == kindPlugin && ofPlugin == "" && (f.State == plugin.Failed || f.State == plugin.NotTrusted) {
 			problem, _, _ := strings.Cut(f.Problem, "\n")
-			plugin = "It may be a tool of the plugin " + f.Name + ", which could not be loaded: " + strings.TrimSuffix(problem, ".") + "."
+			ofPlugin = "It may be a tool of the plugin " + f.Name + ", which could not be loaded: " + strings.TrimSuffix(problem, ".") + "."
 		}
 		e := entry{name: filepath.ToSlash(f.Path)}
 		if f.Kind == kindPlugin || !e.mayDefine(name) {
 			continue
 		}
-		if why := f.lacks(name, e.stem() == name); why != "" {
+		if why := lacks(f, name, e.stem() == name); why != "" {
 			if best = why; e.stem() == name {
 				break
 			}
 		}
 	}
-	return cmp.Or(best, plugin)
+	return cmp.Or(best, ofPlugin)
 }
 
 // lacks tells why a file that may define a tool has none of that name. One that is named like the tool ought to.
-func (f File) lacks(name string, ought bool) string {
+func lacks(f plugin.File, name string, ought bool) string {
 	problem, _, _ := strings.Cut(f.Problem, "\n")
 	for line := range strings.SplitSeq(f.Problem, "\n") {
 		if strings.Contains(line, " "+name+" ") {
@@ -112,11 +81,11 @@ func (f File) lacks(name string, ought bool) string {
 	}
 	problem = strings.TrimSuffix(problem, ".")
 	switch {
-	case f.State == NotTrusted:
+	case f.State == plugin.NotTrusted:
 		return "The file " + f.Path + " would define it, but " + problem + "."
-	case f.State == Failed:
+	case f.State == plugin.Failed:
 		return "The file " + f.Path + " would define it, but could not be loaded: " + strings.TrimPrefix(problem, f.Path+": ") + "."
-	case f.State != Ready || slices.Contains(f.Tools, name):
+	case f.State != plugin.Ready || slices.Contains(f.Tools, name):
 		return ""
 	case ought && len(f.Tools) == 0 && problem == "":
 		return "The file " + f.Path + " is named like it, but exports no tool: a tool is an object with description, args and execute."
@@ -154,7 +123,7 @@ func sorted(names []string) []string {
 }
 
 // status tells about the files of the unit.
-func (u *unit) status() (all []File) {
+func (u *unit) status() (all []plugin.File) {
 	u.mu.Lock()
 	u.see()
 	unsure := u.trusted != nil && u.asked.IsZero() && len(u.scripts)+len(u.programs) > 0
@@ -171,13 +140,13 @@ func (u *unit) status() (all []File) {
 }
 
 // fileOf tells about one.
-func (u *unit) fileOf(e entry) File {
-	f := File{Path: u.path(u.root, e), Name: e.called(), Folder: u.root, Project: u.project, Kind: e.kind, Engine: embedded, State: NotLoaded}
+func (u *unit) fileOf(e entry) plugin.File {
+	f := plugin.File{Path: u.path(u.root, e), Name: e.called(), Folder: u.root, Project: u.project, Kind: e.kind, Engine: embedded, State: plugin.NotLoaded}
 	if e.kind == kindProgram {
 		f.Engine = kindProgram
 	}
 	if u.denied != "" {
-		f.State, f.Problem = NotTrusted, u.denied
+		f.State, f.Problem = plugin.NotTrusted, u.denied
 		return f
 	}
 	if u.build != nil && e.kind != kindProgram {
@@ -186,7 +155,7 @@ func (u *unit) fileOf(e entry) File {
 	known := u.facts[e.name]
 	switch {
 	case e.problem != "":
-		f.State, f.Problem = Failed, e.problem
+		f.State, f.Problem = plugin.Failed, e.problem
 		return f
 	case known == nil:
 		return f

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/helve-dev/helve/plugin"
 )
 
 // A helper folder that is linked into the user's config folder is part of it, and none of a project's.
@@ -139,7 +140,7 @@ export default { description: "d", args: {}, execute: () => "" }
 		t.Errorf("%d files are told of, want 3", len(files))
 	}
 	for _, f := range files {
-		if f.State != Failed || !strings.Contains(f.Problem, "belongs to somebody else") {
+		if f.State != plugin.Failed || !strings.Contains(f.Problem, "belongs to somebody else") {
 			t.Errorf("%s: %s, %q", f.Path, f.State, f.Problem)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/helve-dev/helve/internal/script"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/plugin"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -69,7 +70,7 @@ type unit struct {
 
 // A fact is what became of a file.
 type fact struct {
-	state   State
+	state   plugin.State
 	engine  string
 	tools   []script.Tool
 	defs    []ProgramTool // of a program

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/plugin"
 )
 
 func TestWhy(t *testing.T) {
@@ -100,22 +101,22 @@ export const help = () => 1
 	for name, want := range map[string]string{"both": "but it is no plugin", "hooks": "", "helper": "It exports no tool"} {
 		b.set.Gather(t.Context())
 		f := b.file("tools/" + name + ".ts")
-		if f.State != Ready || f.Problem != "" || !strings.Contains(strings.Join(f.Notes, " "), want) || len(f.Tools) != map[string]int{"both": 1}[name] || len(f.Hooks) != map[string]int{"hooks": 1}[name] {
+		if f.State != plugin.Ready || f.Problem != "" || !strings.Contains(strings.Join(f.Notes, " "), want) || len(f.Tools) != map[string]int{"both": 1}[name] || len(f.Hooks) != map[string]int{"hooks": 1}[name] {
 			t.Errorf("%+v", f)
 		}
 	}
 	b.set.Gather(t.Context())
-	if f := b.file("plugins/typo.ts"); f.State != Ready || !strings.Contains(f.Problem, `there is no hook "tool.execute.befor", so nothing calls it: did you mean "tool.execute.before"?`) ||
+	if f := b.file("plugins/typo.ts"); f.State != plugin.Ready || !strings.Contains(f.Problem, `there is no hook "tool.execute.befor", so nothing calls it: did you mean "tool.execute.before"?`) ||
 		!strings.Contains(f.Problem, `there is no hook "session.created", so nothing calls it: take it out, or use "event" if it is the name of an event`) {
 		t.Errorf("%+v", f)
 	}
 	if f := b.file("tools/read.ts"); f.Problem != "" || len(f.Notes) != 1 || f.Notes[0] != "Its tool read takes the place of the built-in one." {
 		t.Errorf("%+v", f)
 	}
-	if f := b.file("plugins/idle.ts"); f.State != Ready || f.Problem != "" || len(f.Notes) != 3 || !strings.Contains(strings.Join(f.Notes, " "), "Its hook auth is called for a provider that the config has without a key") || !strings.Contains(strings.Join(f.Notes, " "), "does not call its hook chat.headers.") {
+	if f := b.file("plugins/idle.ts"); f.State != plugin.Ready || f.Problem != "" || len(f.Notes) != 3 || !strings.Contains(strings.Join(f.Notes, " "), "Its hook auth is called for a provider that the config has without a key") || !strings.Contains(strings.Join(f.Notes, " "), "does not call its hook chat.headers.") {
 		t.Errorf("%+v", f)
 	}
-	if f := b.file("plugins/nofunction.ts"); f.State != Failed || !strings.Contains(f.Problem, "The hook tool.execute.before is a string, not a function") {
+	if f := b.file("plugins/nofunction.ts"); f.State != plugin.Failed || !strings.Contains(f.Problem, "The hook tool.execute.before is a string, not a function") {
 		t.Errorf("%+v", f)
 	}
 }

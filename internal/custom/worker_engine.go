@@ -12,6 +12,7 @@ import (
 	"github.com/helve-dev/helve/internal/script"
 	"github.com/helve-dev/helve/internal/scripthost"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/plugin"
 )
 
 var errNoWorker = errors.New("and nothing is set up here to run it in. Install bun or node and allow it by the config key custom.worker")
@@ -43,7 +44,7 @@ func (b *build) permitted(ctx context.Context, some []entry, facts map[string]*f
 			Permission: "worker", Patterns: []string{name}, Always: []string{name}, Metadata: map[string]any{"file": path, "needs": b.needs(e)},
 		})
 		if err != nil {
-			facts[e.name] = &fact{state: Failed, engine: "worker", refused: true, problem: b.why(e, err.Error())}
+			facts[e.name] = &fact{state: plugin.Failed, engine: "worker", refused: true, problem: b.why(e, err.Error())}
 			continue
 		}
 		may = append(may, e)

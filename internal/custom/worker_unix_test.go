@@ -164,7 +164,7 @@ func TestArguments(t *testing.T) {
 	})
 }
 
-const plugin = `
+const guardPlugin = `
 export const Guard = async ({ client, directory, $ }) => {
   const started = await client.app.log({ body: { message: "started" } })
   return {
@@ -194,7 +194,7 @@ func thrown(r script.HookResult) *script.Fault {
 // Plugins have hooks, events, a client and tools, and each request is for the call whose work it is.
 func TestPlugins(t *testing.T) {
 	each(t, func(t *testing.T, k *kit) {
-		k.write("plugins/guard.ts", plugin)
+		k.write("plugins/guard.ts", guardPlugin)
 		w := k.start("plugins/guard.ts")
 		at := func(name string) context.Context { return context.WithValue(t.Context(), callKey{}, name) }
 		told, err := w.Plugins(at("starting"), script.PluginInput{Directory: "/d", Worktree: "/w"})
