@@ -21,8 +21,8 @@ const (
 // elicit puts the question of another program to the person, in the session
 // whose call the program works for. Where that can not be told, or nobody is
 // there, the question is declined.
-func (r *Runtime) elicit(ctx context.Context, server string, e mcpclient.Elicitation) (mcpclient.Answer, error) {
-	declined := mcpclient.Answer{Action: "decline"}
+func (r *Runtime) elicit(ctx context.Context, server string, e mcpclient.Elicitation) (mcpclient.ElicitationAnswer, error) {
+	declined := mcpclient.ElicitationAnswer{Action: "decline"}
 	c, ok := r.running.only(func(name string) bool {
 		owner, ok := r.pool.Owner(name)
 		return ok && owner == server
@@ -36,7 +36,7 @@ func (r *Runtime) elicit(ctx context.Context, server string, e mcpclient.Elicita
 	case err == nil:
 		return form.read(answers), nil
 	case ctx.Err() != nil:
-		return mcpclient.Answer{}, err
+		return mcpclient.ElicitationAnswer{}, err
 	case tool.KindOf(err) == tool.Unattended:
 		r.log.Warn("an MCP server asked something, and nobody is here to answer", "server", server)
 	}
@@ -115,14 +115,14 @@ func choices(f mcpclient.Field) []tool.Choice {
 }
 
 // read turns the answers back into values.
-func (f form) read(answers [][]string) mcpclient.Answer {
+func (f form) read(answers [][]string) mcpclient.ElicitationAnswer {
 	if len(f.fields) == 0 {
 		if len(answers) > 0 && slices.Equal(answers[0], []string{answerYes}) {
-			return mcpclient.Answer{Action: "accept"}
+			return mcpclient.ElicitationAnswer{Action: "accept"}
 		}
-		return mcpclient.Answer{Action: "decline"}
+		return mcpclient.ElicitationAnswer{Action: "decline"}
 	}
-	out := mcpclient.Answer{Action: "accept", Values: map[string]any{}}
+	out := mcpclient.ElicitationAnswer{Action: "accept", Values: map[string]any{}}
 	for i, field := range f.fields {
 		if i >= len(answers) {
 			break

@@ -11,21 +11,21 @@ import (
 //
 // GET /v1
 func (c *Client) GetInfo(ctx context.Context) (Info, error) {
-	return fetch[Info](ctx, c, at("GET", "/v1"))
+	return fetch[Info](ctx, c, newRequest("GET", "/v1"))
 }
 
 // ListAgents: the agents, the default one first.
 //
 // GET /v1/agents
 func (c *Client) ListAgents(ctx context.Context) (Agents, error) {
-	return fetch[Agents](ctx, c, at("GET", "/v1/agents"))
+	return fetch[Agents](ctx, c, newRequest("GET", "/v1/agents"))
 }
 
 // RevokeApproval: take an approval back.
 //
 // DELETE /v1/approvals/{approval}
 func (c *Client) RevokeApproval(ctx context.Context, approval string) error {
-	return send(ctx, c, at("DELETE", "/v1/approvals/{approval}", approval))
+	return send(ctx, c, newRequest("DELETE", "/v1/approvals/{approval}", approval))
 }
 
 // ListCallsQuery says what [Client.ListCalls] is to answer with; what is left
@@ -52,7 +52,7 @@ func (q ListCallsQuery) values() url.Values {
 //
 // GET /v1/calls
 func (c *Client) ListCalls(ctx context.Context, q ListCallsQuery) (Calls, error) {
-	return fetch[Calls](ctx, c, at("GET", "/v1/calls").with(q.values()))
+	return fetch[Calls](ctx, c, newRequest("GET", "/v1/calls").withQuery(q.values()))
 }
 
 // Call a tool. Answers with the result when the call is over; a call that
@@ -61,7 +61,7 @@ func (c *Client) ListCalls(ctx context.Context, q ListCallsQuery) (Calls, error)
 //
 // POST /v1/calls
 func (c *Client) Call(ctx context.Context, body CallRequest) (Called, error) {
-	return fetch[Called](ctx, c, at("POST", "/v1/calls").sending(body))
+	return fetch[Called](ctx, c, newRequest("POST", "/v1/calls").sending(body))
 }
 
 // ListChangesQuery says what [Client.ListChanges] is to answer with; what is
@@ -92,7 +92,7 @@ func (q ListChangesQuery) values() url.Values {
 //
 // GET /v1/changes
 func (c *Client) ListChanges(ctx context.Context, q ListChangesQuery) (ChangeSets, error) {
-	return fetch[ChangeSets](ctx, c, at("GET", "/v1/changes").with(q.values()))
+	return fetch[ChangeSets](ctx, c, newRequest("GET", "/v1/changes").withQuery(q.values()))
 }
 
 // GetConfig: the configuration that is in force. What looks like a secret is
@@ -100,7 +100,7 @@ func (c *Client) ListChanges(ctx context.Context, q ListChangesQuery) (ChangeSet
 //
 // GET /v1/config
 func (c *Client) GetConfig(ctx context.Context) (map[string]any, error) {
-	return fetch[map[string]any](ctx, c, at("GET", "/v1/config"))
+	return fetch[map[string]any](ctx, c, newRequest("GET", "/v1/config"))
 }
 
 // Explain: what the rules would decide, and which one of them. Nothing is
@@ -108,7 +108,7 @@ func (c *Client) GetConfig(ctx context.Context) (map[string]any, error) {
 //
 // POST /v1/explain
 func (c *Client) Explain(ctx context.Context, body ExplainQuery) (Explained, error) {
-	return fetch[Explained](ctx, c, at("POST", "/v1/explain").sending(body))
+	return fetch[Explained](ctx, c, newRequest("POST", "/v1/explain").sending(body))
 }
 
 // ReadFileQuery says what [Client.ReadFile] is to answer with; what is left
@@ -132,7 +132,7 @@ func (q ReadFileQuery) values() url.Values {
 //
 // GET /v1/files/content
 func (c *Client) ReadFile(ctx context.Context, q ReadFileQuery) (FileText, error) {
-	return fetch[FileText](ctx, c, at("GET", "/v1/files/content").with(q.values()))
+	return fetch[FileText](ctx, c, newRequest("GET", "/v1/files/content").withQuery(q.values()))
 }
 
 // ListJobsQuery says what [Client.ListJobs] is to answer with; what is left
@@ -152,7 +152,7 @@ func (q ListJobsQuery) values() url.Values {
 //
 // GET /v1/jobs
 func (c *Client) ListJobs(ctx context.Context, q ListJobsQuery) (Jobs, error) {
-	return fetch[Jobs](ctx, c, at("GET", "/v1/jobs").with(q.values()))
+	return fetch[Jobs](ctx, c, newRequest("GET", "/v1/jobs").withQuery(q.values()))
 }
 
 // ReadJobOutputQuery says what [Client.ReadJobOutput] is to answer with; what
@@ -173,14 +173,14 @@ func (q ReadJobOutputQuery) values() url.Values {
 //
 // GET /v1/jobs/{job}/output
 func (c *Client) ReadJobOutput(ctx context.Context, job string, q ReadJobOutputQuery) (JobOutput, error) {
-	return fetch[JobOutput](ctx, c, at("GET", "/v1/jobs/{job}/output", job).with(q.values()))
+	return fetch[JobOutput](ctx, c, newRequest("GET", "/v1/jobs/{job}/output", job).withQuery(q.values()))
 }
 
 // StopJob: end a job, with all its processes.
 //
 // POST /v1/jobs/{job}/stop
 func (c *Client) StopJob(ctx context.Context, job string) (Job, error) {
-	return fetch[Job](ctx, c, at("POST", "/v1/jobs/{job}/stop", job))
+	return fetch[Job](ctx, c, newRequest("POST", "/v1/jobs/{job}/stop", job))
 }
 
 // CreateLink: make a one-time link to the console. At most 16 links are open
@@ -188,42 +188,42 @@ func (c *Client) StopJob(ctx context.Context, job string) (Job, error) {
 //
 // POST /v1/links
 func (c *Client) CreateLink(ctx context.Context) (Link, error) {
-	return fetch[Link](ctx, c, at("POST", "/v1/links"))
+	return fetch[Link](ctx, c, newRequest("POST", "/v1/links"))
 }
 
 // GetLSP: language servers.
 //
 // GET /v1/lsp
 func (c *Client) GetLSP(ctx context.Context) (Languages, error) {
-	return fetch[Languages](ctx, c, at("GET", "/v1/lsp"))
+	return fetch[Languages](ctx, c, newRequest("GET", "/v1/lsp"))
 }
 
 // ListMCP: the MCP servers of the config.
 //
 // GET /v1/mcp
 func (c *Client) ListMCP(ctx context.Context) (McpServers, error) {
-	return fetch[McpServers](ctx, c, at("GET", "/v1/mcp"))
+	return fetch[McpServers](ctx, c, newRequest("GET", "/v1/mcp"))
 }
 
 // ConnectMCP: connect to an MCP server.
 //
 // POST /v1/mcp/{server}/connect
 func (c *Client) ConnectMCP(ctx context.Context, server string) error {
-	return send(ctx, c, at("POST", "/v1/mcp/{server}/connect", server))
+	return send(ctx, c, newRequest("POST", "/v1/mcp/{server}/connect", server))
 }
 
 // DisconnectMCP: end the connection to an MCP server.
 //
 // POST /v1/mcp/{server}/disconnect
 func (c *Client) DisconnectMCP(ctx context.Context, server string) error {
-	return send(ctx, c, at("POST", "/v1/mcp/{server}/disconnect", server))
+	return send(ctx, c, newRequest("POST", "/v1/mcp/{server}/disconnect", server))
 }
 
 // ListModels: the models that can be prompted.
 //
 // GET /v1/models
 func (c *Client) ListModels(ctx context.Context) (Models, error) {
-	return fetch[Models](ctx, c, at("GET", "/v1/models"))
+	return fetch[Models](ctx, c, newRequest("GET", "/v1/models"))
 }
 
 // Open: exchange a one-time code for the token. Needs no token: the code is a
@@ -231,14 +231,14 @@ func (c *Client) ListModels(ctx context.Context) (Models, error) {
 //
 // POST /v1/open
 func (c *Client) Open(ctx context.Context, body OpenRequest) (Token, error) {
-	return fetch[Token](ctx, c, at("POST", "/v1/open").sending(body))
+	return fetch[Token](ctx, c, newRequest("POST", "/v1/open").sending(body))
 }
 
 // GetOpenAPI: this document. Describes every route in OpenAPI 3.1.
 //
 // GET /v1/openapi.json
 func (c *Client) GetOpenAPI(ctx context.Context) (map[string]any, error) {
-	return fetch[map[string]any](ctx, c, at("GET", "/v1/openapi.json"))
+	return fetch[map[string]any](ctx, c, newRequest("GET", "/v1/openapi.json"))
 }
 
 // ReplyPermission: answer a permission request. A request is answered once. A
@@ -247,7 +247,7 @@ func (c *Client) GetOpenAPI(ctx context.Context) (map[string]any, error) {
 //
 // POST /v1/permissions/{request}
 func (c *Client) ReplyPermission(ctx context.Context, request string, body PermissionReply) error {
-	return send(ctx, c, at("POST", "/v1/permissions/{request}", request).sending(body))
+	return send(ctx, c, newRequest("POST", "/v1/permissions/{request}", request).sending(body))
 }
 
 // Prompt: let an agent work on a prompt. Answers at once with the session, and
@@ -256,7 +256,7 @@ func (c *Client) ReplyPermission(ctx context.Context, request string, body Permi
 //
 // POST /v1/prompts
 func (c *Client) Prompt(ctx context.Context, body PromptRequest) (TurnAnswer, error) {
-	return fetch[TurnAnswer](ctx, c, at("POST", "/v1/prompts").sending(body))
+	return fetch[TurnAnswer](ctx, c, newRequest("POST", "/v1/prompts").sending(body))
 }
 
 // ProveQuery says what [Client.Prove] is to answer with; what is left out is
@@ -277,28 +277,28 @@ func (q ProveQuery) values() url.Values {
 //
 // GET /v1/proof
 func (c *Client) Prove(ctx context.Context, q ProveQuery) (Proof, error) {
-	return fetch[Proof](ctx, c, at("GET", "/v1/proof").with(q.values()))
+	return fetch[Proof](ctx, c, newRequest("GET", "/v1/proof").withQuery(q.values()))
 }
 
 // AnswerQuestion: answer a set of questions.
 //
 // POST /v1/questions/{request}
 func (c *Client) AnswerQuestion(ctx context.Context, request string, body QuestionAnswer) error {
-	return send(ctx, c, at("POST", "/v1/questions/{request}", request).sending(body))
+	return send(ctx, c, newRequest("POST", "/v1/questions/{request}", request).sending(body))
 }
 
 // DismissQuestion: leave a set of questions without an answer.
 //
 // POST /v1/questions/{request}/dismiss
 func (c *Client) DismissQuestion(ctx context.Context, request string) error {
-	return send(ctx, c, at("POST", "/v1/questions/{request}/dismiss", request))
+	return send(ctx, c, newRequest("POST", "/v1/questions/{request}/dismiss", request))
 }
 
 // ListRequests: what waits for a person.
 //
 // GET /v1/requests
 func (c *Client) ListRequests(ctx context.Context) (Requests, error) {
-	return fetch[Requests](ctx, c, at("GET", "/v1/requests"))
+	return fetch[Requests](ctx, c, newRequest("GET", "/v1/requests"))
 }
 
 // GetRulesQuery says what [Client.GetRules] is to answer with; what is left
@@ -322,7 +322,7 @@ func (q GetRulesQuery) values() url.Values {
 //
 // GET /v1/rules
 func (c *Client) GetRules(ctx context.Context, q GetRulesQuery) (Rules, error) {
-	return fetch[Rules](ctx, c, at("GET", "/v1/rules").with(q.values()))
+	return fetch[Rules](ctx, c, newRequest("GET", "/v1/rules").withQuery(q.values()))
 }
 
 // ListSessionsQuery says what [Client.ListSessions] is to answer with; what is
@@ -347,21 +347,21 @@ func (q ListSessionsQuery) values() url.Values {
 //
 // GET /v1/sessions
 func (c *Client) ListSessions(ctx context.Context, q ListSessionsQuery) (Sessions, error) {
-	return fetch[Sessions](ctx, c, at("GET", "/v1/sessions").with(q.values()))
+	return fetch[Sessions](ctx, c, newRequest("GET", "/v1/sessions").withQuery(q.values()))
 }
 
 // CreateSession: make a session that nothing was said in yet.
 //
 // POST /v1/sessions
 func (c *Client) CreateSession(ctx context.Context, body SessionRequest) (Session, error) {
-	return fetch[Session](ctx, c, at("POST", "/v1/sessions").sending(body))
+	return fetch[Session](ctx, c, newRequest("POST", "/v1/sessions").sending(body))
 }
 
 // GetSession: one session.
 //
 // GET /v1/sessions/{session}
 func (c *Client) GetSession(ctx context.Context, session string) (Session, error) {
-	return fetch[Session](ctx, c, at("GET", "/v1/sessions/{session}", session))
+	return fetch[Session](ctx, c, newRequest("GET", "/v1/sessions/{session}", session))
 }
 
 // ListSessionCallsQuery says what [Client.ListSessionCalls] is to answer with;
@@ -388,14 +388,14 @@ func (q ListSessionCallsQuery) values() url.Values {
 //
 // GET /v1/sessions/{session}/calls
 func (c *Client) ListSessionCalls(ctx context.Context, session string, q ListSessionCallsQuery) (Calls, error) {
-	return fetch[Calls](ctx, c, at("GET", "/v1/sessions/{session}/calls", session).with(q.values()))
+	return fetch[Calls](ctx, c, newRequest("GET", "/v1/sessions/{session}/calls", session).withQuery(q.values()))
 }
 
 // GetCall: all that is kept of a call.
 //
 // GET /v1/sessions/{session}/calls/{call}
 func (c *Client) GetCall(ctx context.Context, session, call string) (CallRecord, error) {
-	return fetch[CallRecord](ctx, c, at("GET", "/v1/sessions/{session}/calls/{call}", session, call))
+	return fetch[CallRecord](ctx, c, newRequest("GET", "/v1/sessions/{session}/calls/{call}", session, call))
 }
 
 // BackgroundCall: let a running command go on in the background. Its call
@@ -403,14 +403,14 @@ func (c *Client) GetCall(ctx context.Context, session, call string) (CallRecord,
 //
 // POST /v1/sessions/{session}/calls/{call}/background
 func (c *Client) BackgroundCall(ctx context.Context, session, call string) error {
-	return send(ctx, c, at("POST", "/v1/sessions/{session}/calls/{call}/background", session, call))
+	return send(ctx, c, newRequest("POST", "/v1/sessions/{session}/calls/{call}/background", session, call))
 }
 
 // CancelCall: end a call that is under way, whoever made it.
 //
 // POST /v1/sessions/{session}/calls/{call}/cancel
 func (c *Client) CancelCall(ctx context.Context, session, call string) error {
-	return send(ctx, c, at("POST", "/v1/sessions/{session}/calls/{call}/cancel", session, call))
+	return send(ctx, c, newRequest("POST", "/v1/sessions/{session}/calls/{call}/cancel", session, call))
 }
 
 // CancelTurn: end the turn on a session, whoever started it. Also one of a
@@ -418,7 +418,7 @@ func (c *Client) CancelCall(ctx context.Context, session, call string) error {
 //
 // POST /v1/sessions/{session}/cancel
 func (c *Client) CancelTurn(ctx context.Context, session string) error {
-	return send(ctx, c, at("POST", "/v1/sessions/{session}/cancel", session))
+	return send(ctx, c, newRequest("POST", "/v1/sessions/{session}/cancel", session))
 }
 
 // Compact: sum a conversation up, so that it takes less of the model's room.
@@ -427,7 +427,7 @@ func (c *Client) CancelTurn(ctx context.Context, session string) error {
 //
 // POST /v1/sessions/{session}/compact
 func (c *Client) Compact(ctx context.Context, session string, body TurnRequest) (TurnAnswer, error) {
-	return fetch[TurnAnswer](ctx, c, at("POST", "/v1/sessions/{session}/compact", session).sending(body))
+	return fetch[TurnAnswer](ctx, c, newRequest("POST", "/v1/sessions/{session}/compact", session).sending(body))
 }
 
 // EndSession: end a session. The turn that works on it ends, what waits for an
@@ -436,7 +436,7 @@ func (c *Client) Compact(ctx context.Context, session string, body TurnRequest) 
 //
 // POST /v1/sessions/{session}/end
 func (c *Client) EndSession(ctx context.Context, session string) error {
-	return send(ctx, c, at("POST", "/v1/sessions/{session}/end", session))
+	return send(ctx, c, newRequest("POST", "/v1/sessions/{session}/end", session))
 }
 
 // ListMessagesQuery says what [Client.ListMessages] is to answer with; what is
@@ -459,7 +459,7 @@ func (q ListMessagesQuery) values() url.Values {
 //
 // GET /v1/sessions/{session}/messages
 func (c *Client) ListMessages(ctx context.Context, session string, q ListMessagesQuery) (Messages, error) {
-	return fetch[Messages](ctx, c, at("GET", "/v1/sessions/{session}/messages", session).with(q.values()))
+	return fetch[Messages](ctx, c, newRequest("GET", "/v1/sessions/{session}/messages", session).withQuery(q.values()))
 }
 
 // Resume: go on with a turn that broke off. Answers at once with the session,
@@ -468,14 +468,14 @@ func (c *Client) ListMessages(ctx context.Context, session string, q ListMessage
 //
 // POST /v1/sessions/{session}/resume
 func (c *Client) Resume(ctx context.Context, session string, body TurnRequest) (TurnAnswer, error) {
-	return fetch[TurnAnswer](ctx, c, at("POST", "/v1/sessions/{session}/resume", session).sending(body))
+	return fetch[TurnAnswer](ctx, c, newRequest("POST", "/v1/sessions/{session}/resume", session).sending(body))
 }
 
 // ListTodos: what is left to do in a session.
 //
 // GET /v1/sessions/{session}/todos
 func (c *Client) ListTodos(ctx context.Context, session string) (Todos, error) {
-	return fetch[Todos](ctx, c, at("GET", "/v1/sessions/{session}/todos", session))
+	return fetch[Todos](ctx, c, newRequest("GET", "/v1/sessions/{session}/todos", session))
 }
 
 // ListToolsQuery says what [Client.ListTools] is to answer with; what is left
@@ -501,7 +501,7 @@ func (q ListToolsQuery) values() url.Values {
 //
 // GET /v1/tools
 func (c *Client) ListTools(ctx context.Context, q ListToolsQuery) (Tools, error) {
-	return fetch[Tools](ctx, c, at("GET", "/v1/tools").with(q.values()))
+	return fetch[Tools](ctx, c, newRequest("GET", "/v1/tools").withQuery(q.values()))
 }
 
 // Undo: take changes back. Exactly one of sets, call, message, to and last
@@ -511,5 +511,5 @@ func (c *Client) ListTools(ctx context.Context, q ListToolsQuery) (Tools, error)
 //
 // POST /v1/undo
 func (c *Client) Undo(ctx context.Context, body UndoRequest) (UndoReport, error) {
-	return fetch[UndoReport](ctx, c, at("POST", "/v1/undo").sending(body))
+	return fetch[UndoReport](ctx, c, newRequest("POST", "/v1/undo").sending(body))
 }

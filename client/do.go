@@ -35,7 +35,7 @@ func (c *Client) Do(ctx context.Context, r CallRequest, h Handlers) (ToolResult,
 	d := &doing{c: c, r: r, h: h, mine: map[callKey]bool{}, family: map[string]bool{}, met: map[string]bool{}}
 	life, end := context.WithCancelCause(ctx)
 	d.end = end
-	res, err := d.follow(life)
+	res, err := d.followCall(life)
 	end(nil)
 	d.handlers.Wait()
 	if err == nil {
@@ -69,8 +69,8 @@ type doing struct {
 	turn     [2]sync.Mutex // of permissions and questions: one at a time each
 }
 
-// follow reads events until the call is over.
-func (d *doing) follow(ctx context.Context) (*ToolResult, error) {
+// followCall reads events until the call is over.
+func (d *doing) followCall(ctx context.Context) (*ToolResult, error) {
 	kinds := []string{"call.started", "call.progress", "call.finished", "permission.asked", "question.asked"}
 	for e, err := range d.c.Events(ctx, EventQuery{Types: kinds}) {
 		if err != nil {
@@ -190,12 +190,12 @@ func (d *doing) permission(ctx context.Context, r PermissionRequest) {
 	if d.h.Permission == nil || d.met[r.ID] || !d.ours(r.SessionID, r.Tool) {
 		return
 	}
-	d.answer(ctx, r.ID, 0, func() error {
+	d.handleRequest(ctx, r.ID, 0, func() error {
 		reply, err := d.h.Permission(ctx, r)
 		if err != nil {
 			return err
 		}
-		return d.c.again(ctx, func() error { return d.c.ReplyPermission(ctx, r.ID, reply) })
+		return d.c.retry(ctx, func() error { return d.c.ReplyPermission(ctx, r.ID, reply) })
 	})
 }
 
@@ -204,21 +204,21 @@ func (d *doing) question(ctx context.Context, r QuestionRequest) {
 	if d.h.Question == nil || d.met[r.ID] || !d.ours(r.SessionID, r.Tool) {
 		return
 	}
-	d.answer(ctx, r.ID, 1, func() error {
+	d.handleRequest(ctx, r.ID, 1, func() error {
 		answers, err := d.h.Question(ctx, r)
 		if err != nil {
 			return err
 		}
 		if answers == nil {
-			return d.c.again(ctx, func() error { return d.c.DismissQuestion(ctx, r.ID) })
+			return d.c.retry(ctx, func() error { return d.c.DismissQuestion(ctx, r.ID) })
 		}
-		return d.c.again(ctx, func() error { return d.c.AnswerQuestion(ctx, r.ID, QuestionAnswer{Answers: answers}) })
+		return d.c.retry(ctx, func() error { return d.c.AnswerQuestion(ctx, r.ID, QuestionAnswer{Answers: answers}) })
 	})
 }
 
-// answer runs a handler while events go on. A person may take their time. What
+// handleRequest runs a handler while events go on. A person may take their time. What
 // waits can be answered only once, so that to say it again is harmless.
-func (d *doing) answer(ctx context.Context, id string, turn int, handle func() error) {
+func (d *doing) handleRequest(ctx context.Context, id string, turn int, handle func() error) {
 	d.met[id] = true
 	d.handlers.Go(func() {
 		d.turn[turn].Lock()

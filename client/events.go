@@ -74,7 +74,7 @@ func (c *Client) Events(ctx context.Context, q EventQuery) iter.Seq2[Event, erro
 			q.Patience = 2 * time.Minute
 		}
 		f := &follower{c: c, q: q, last: q.After, yield: yield}
-		if err := f.follow(ctx); err != nil {
+		if err := f.run(ctx); err != nil {
 			yield(Event{}, err)
 		}
 	}
@@ -97,9 +97,9 @@ const (
 	mostPause  = 10 * time.Second
 )
 
-// follow goes on until nobody listens, which is no error, or something is
+// run goes on until nobody listens, which is no error, or something is
 // wrong that another try does not mend.
-func (f *follower) follow(ctx context.Context) error {
+func (f *follower) run(ctx context.Context) error {
 	pause, lost := firstPause, time.Now()
 	for {
 		f.greeted = false
@@ -162,7 +162,7 @@ func (f *follower) connection(ctx context.Context) error {
 	// Who does not answer at all is as dead as who falls silent.
 	watch := time.AfterFunc(f.c.quiet, func() { cancel(errSilent) })
 	defer watch.Stop()
-	res, err := f.c.open(ctx, at(http.MethodGet, "/v1/events").with(query), header)
+	res, err := f.c.open(ctx, newRequest(http.MethodGet, "/v1/events").withQuery(query), header)
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ const maxNote = 64 << 10
 // or on the nearest one above it; the newest where there are several. An empty
 // dir is the working directory. It fails with [ErrNoServer] where there is none.
 func Local(dir string, opts ...Option) (*Client, error) {
-	dir, err := plain(dir)
+	dir, err := realDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
@@ -52,7 +52,7 @@ func Local(dir string, opts ...Option) (*Client, error) {
 	}
 	var best *LocalServer
 	for _, s := range servers { // the newest come first, so only a nearer one is better
-		if within(s.Directory, dir) && (best == nil || len(s.Directory) > len(best.Directory)) {
+		if isWithin(s.Directory, dir) && (best == nil || len(s.Directory) > len(best.Directory)) {
 			best = &s
 		}
 	}
@@ -145,7 +145,7 @@ func readNote(path string) (LocalServer, error) {
 	if err := json.Unmarshal(text, &s); err != nil {
 		return LocalServer{}, err
 	}
-	if s.Directory, err = plain(s.Directory); err != nil || s.URL == "" {
+	if s.Directory, err = realDir(s.Directory); err != nil || s.URL == "" {
 		return LocalServer{}, fmt.Errorf("%s says neither where nor for what", path)
 	}
 	return s, nil
@@ -178,9 +178,9 @@ func dataDir() (string, error) {
 	return filepath.Join(home, ".local", "share", "helve"), nil
 }
 
-// plain is a folder's absolute name without links, so that two names of one
+// realDir is a folder's absolute name without links, so that two names of one
 // folder are the same.
-func plain(dir string) (string, error) {
+func realDir(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return "", err
@@ -188,8 +188,8 @@ func plain(dir string) (string, error) {
 	return filepath.EvalSymlinks(abs)
 }
 
-// within tells whether a folder is another, or lies below it.
-func within(above, dir string) bool {
+// isWithin tells whether a folder is another, or lies below it.
+func isWithin(above, dir string) bool {
 	rel, err := filepath.Rel(above, dir)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }

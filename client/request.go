@@ -23,8 +23,8 @@ type request struct {
 	err    error
 }
 
-// at makes a request to a path, whose names in braces are filled in.
-func at(method, path string, names ...string) request {
+// newRequest makes a request to a path, whose names in braces are filled in.
+func newRequest(method, path string, names ...string) request {
 	r := request{method: method}
 	for _, name := range names {
 		before, rest, _ := strings.Cut(path, "{")
@@ -39,8 +39,8 @@ func at(method, path string, names ...string) request {
 	return r
 }
 
-// with adds a query.
-func (r request) with(query url.Values) request {
+// withQuery adds a query.
+func (r request) withQuery(query url.Values) request {
 	r.query = query
 	return r
 }
@@ -101,16 +101,16 @@ func (c *Client) exchange(ctx context.Context, r request) (text []byte, err erro
 		return nil
 	}
 	if r.method == http.MethodGet {
-		err = c.again(ctx, once)
+		err = c.retry(ctx, once)
 	} else {
 		err = once()
 	}
 	return text, err
 }
 
-// again does what can be done twice until the server could be reached, a few
+// retry does what can be done twice until the server could be reached, a few
 // times at the most.
-func (c *Client) again(ctx context.Context, do func() error) error {
+func (c *Client) retry(ctx context.Context, do func() error) error {
 	pause := c.pause
 	for try := 1; ; try++ {
 		err := do()

@@ -25,7 +25,7 @@ type bench struct {
 
 	mu      sync.Mutex
 	replies []permission.Reply
-	answers []answer
+	answers []scriptedAnswer
 	asked   []permission.Request
 	lost    []string // what was asked when there was no answer left
 	// onAsk, if set, is told of what waits, and nobody answers it.
@@ -35,7 +35,7 @@ type bench struct {
 	auto permission.Verdict
 }
 
-type answer struct {
+type scriptedAnswer struct {
 	dismiss bool
 	words   [][]string
 }
@@ -68,7 +68,7 @@ func (b *bench) open() error {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		b.attend(ctx, rt)
+		b.answerRequests(ctx, rt)
 	}()
 	b.rt, b.stop = rt, func() { cancel(); <-done }
 	return nil
@@ -86,8 +86,8 @@ func (b *bench) close() error {
 	return err
 }
 
-// attend answers what is asked until ctx ends.
-func (b *bench) attend(ctx context.Context, rt *helve.Runtime) {
+// answerRequests answers what is asked until ctx ends.
+func (b *bench) answerRequests(ctx context.Context, rt *helve.Runtime) {
 	for e := range rt.Events(ctx, 0) {
 		switch p := e.Properties.(type) {
 		case event.PermissionAsked:
@@ -95,7 +95,7 @@ func (b *bench) attend(ctx context.Context, rt *helve.Runtime) {
 				_ = rt.Requests().Reply(p.ID, r) // it may have been settled together with another
 			}
 		case event.QuestionAsked:
-			if a, ok := b.answer(p.QuestionRequest); ok && a.dismiss {
+			if a, ok := b.nextAnswer(p.QuestionRequest); ok && a.dismiss {
 				_ = rt.Requests().Dismiss(p.ID)
 			} else if ok {
 				_ = rt.Requests().Answer(p.ID, a.words)
@@ -123,17 +123,17 @@ func (b *bench) reply(req permission.Request) (permission.Reply, bool) {
 	return r, true
 }
 
-func (b *bench) answer(req tool.QuestionRequest) (answer, bool) {
+func (b *bench) nextAnswer(req tool.QuestionRequest) (scriptedAnswer, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
 	case b.onAsk != nil:
 		b.onAsk()
-		return answer{}, false
+		return scriptedAnswer{}, false
 	case b.auto == permission.ReplyReject:
-		return answer{dismiss: true}, true
+		return scriptedAnswer{dismiss: true}, true
 	case b.auto != "":
-		var a answer
+		var a scriptedAnswer
 		for _, q := range req.Questions {
 			var labels []string
 			if len(q.Options) > 0 {
@@ -144,7 +144,7 @@ func (b *bench) answer(req tool.QuestionRequest) (answer, bool) {
 		return a, true
 	case len(b.answers) == 0:
 		b.lost = append(b.lost, fmt.Sprintf("%d questions", len(req.Questions)))
-		return answer{dismiss: true}, true
+		return scriptedAnswer{dismiss: true}, true
 	}
 	a := b.answers[0]
 	b.answers = b.answers[1:]

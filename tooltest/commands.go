@@ -39,9 +39,9 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 			run(c)
 		}
 	}
-	add("call", 1, 2, command.call)
+	add("call", 1, 2, command.runCall)
 	add("kind", 1, 2, command.kind)
-	add("title", 1, 1, command.title)
+	add("title", 1, 1, command.expectTitle)
 	add("metadata", 1, 2, command.metadata)
 	add("attached", 0, -1, command.attached)
 	add("rule", 3, 3, command.rule)
@@ -49,8 +49,8 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	add("answers", 1, 1, command.answersWith)
 	add("dismiss", 0, 0, command.dismiss)
 	add("asked", 0, -1, command.wasAsked)
-	add("agent", 1, 1, func(c command) { c.plain(); c.agent = c.args[0] })
-	add("session", 1, 1, func(c command) { c.plain(); c.session = c.args[0] })
+	add("agent", 1, 1, func(c command) { c.refuseNegation(); c.agent = c.args[0] })
+	add("session", 1, 1, func(c command) { c.refuseNegation(); c.session = c.args[0] })
 	add("flag", 1, 1, command.flag)
 	add("age", 2, 2, command.age)
 	return out
@@ -67,21 +67,21 @@ func (c command) check(err error) {
 	}
 }
 
-// plain refuses a negation.
-func (c command) plain() {
+// refuseNegation refuses a negation.
+func (c command) refuseNegation() {
 	if c.neg {
 		c.fatalf("this command can not be negated")
 	}
 }
 
-// holds fails unless ok is what the command wants.
-func (c command) holds(ok bool, what string) {
+// expect fails unless ok is what the command wants.
+func (c command) expect(ok bool, what string) {
 	if ok == c.neg {
 		c.fatalf("%s", what)
 	}
 }
 
-func (c command) call() {
+func (c command) runCall() {
 	c.check(c.open())
 	call := tool.Call{Tool: c.args[0], Agent: c.agent, Session: c.session}
 	if len(c.args) > 1 {
@@ -94,7 +94,7 @@ func (c command) call() {
 	}
 	if err == nil {
 		fmt.Fprintln(c.ts.Stdout(), strings.TrimSuffix(res.Output, "\n"))
-		c.holds(true, "the call succeeded")
+		c.expect(true, "the call succeeded")
 		return
 	}
 	e, ok := errors.AsType[*tool.Error](err)
@@ -103,12 +103,12 @@ func (c command) call() {
 	}
 	c.err = e
 	fmt.Fprintln(c.ts.Stderr(), strings.TrimSuffix(e.Error(), "\n"))
-	c.holds(false, fmt.Sprintf("the call failed (%s, %s): %v", e.Kind, e.Code, e))
+	c.expect(false, fmt.Sprintf("the call failed (%s, %s): %v", e.Kind, e.Code, e))
 }
 
 // age makes a file look as if it had been changed some seconds ago.
 func (c command) age() {
-	c.plain()
+	c.refuseNegation()
 	seconds, err := strconv.Atoi(c.args[1])
 	c.check(err)
 	at := time.Now().Add(-time.Duration(seconds) * time.Second)
@@ -120,7 +120,7 @@ func (c command) kind() {
 		c.fatalf("no call has failed")
 	}
 	ok := string(c.err.Kind) == c.args[0] && (len(c.args) == 1 || c.err.Code == c.args[1])
-	c.holds(ok, fmt.Sprintf("the call failed with the kind %s and the code %s", c.err.Kind, c.err.Code))
+	c.expect(ok, fmt.Sprintf("the call failed with the kind %s and the code %s", c.err.Kind, c.err.Code))
 }
 
 // result returns the last result, which must be there.
@@ -131,22 +131,22 @@ func (c command) result() *tool.Result {
 	return c.res
 }
 
-func (c command) title() {
+func (c command) expectTitle() {
 	got := c.result().Title
-	c.holds(got == c.args[0], fmt.Sprintf("the title is %q", got))
+	c.expect(got == c.args[0], fmt.Sprintf("the title is %q", got))
 }
 
 func (c command) metadata() {
 	got, ok := c.result().Metadata[c.args[0]]
 	if len(c.args) == 1 {
-		c.holds(ok, fmt.Sprintf("the metadata is %v", c.res.Metadata))
+		c.expect(ok, fmt.Sprintf("the metadata is %v", c.res.Metadata))
 		return
 	}
 	text, err := json.Marshal(got)
 	c.check(err)
 	same, err := sameJSON(text, []byte(c.args[1]))
 	c.check(err)
-	c.holds(ok && same, fmt.Sprintf("the metadata %s is %s", c.args[0], text))
+	c.expect(ok && same, fmt.Sprintf("the metadata %s is %s", c.args[0], text))
 }
 
 func sameJSON(a, b []byte) (bool, error) {
@@ -165,11 +165,11 @@ func (c command) attached() {
 	for _, a := range c.result().Attachments {
 		got = append(got, a.Mime)
 	}
-	c.holds(slices.Equal(got, c.args), fmt.Sprintf("attached are %q", got))
+	c.expect(slices.Equal(got, c.args), fmt.Sprintf("attached are %q", got))
 }
 
 func (c command) rule() {
-	c.plain()
+	c.refuseNegation()
 	r := permission.Rule{
 		Permission: c.args[0], Pattern: c.args[1], Action: permission.Action(c.args[2]),
 		From: permission.Source{File: "script"},
@@ -182,7 +182,7 @@ func (c command) rule() {
 }
 
 func (c command) flag() {
-	c.plain()
+	c.refuseNegation()
 	if c.opt.Flags == nil {
 		c.opt.Flags = map[string]bool{}
 	}
@@ -191,7 +191,7 @@ func (c command) flag() {
 }
 
 func (c command) answerWith() {
-	c.plain()
+	c.refuseNegation()
 	r := permission.Reply{Verdict: permission.Verdict(c.args[0])}
 	if len(c.args) > 1 {
 		r.Message = c.args[1]
@@ -208,20 +208,20 @@ func (c command) answerWith() {
 }
 
 func (c command) answersWith() {
-	c.plain()
+	c.refuseNegation()
 	var words [][]string
 	if err := json.Unmarshal([]byte(c.args[0]), &words); err != nil {
 		c.fatalf("%s is not a list of lists of strings: %v", c.args[0], err)
 	}
-	c.queue(answer{words: words})
+	c.queue(scriptedAnswer{words: words})
 }
 
 func (c command) dismiss() {
-	c.plain()
-	c.queue(answer{dismiss: true})
+	c.refuseNegation()
+	c.queue(scriptedAnswer{dismiss: true})
 }
 
-func (c command) queue(a answer) {
+func (c command) queue(a scriptedAnswer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.answers = append(c.answers, a)
@@ -239,5 +239,5 @@ func (c command) wasAsked() {
 	for i := range said {
 		ok = ok && (c.args[i] == names[i] || c.args[i] == said[i])
 	}
-	c.holds(ok, fmt.Sprintf("asked was %q", said))
+	c.expect(ok, fmt.Sprintf("asked was %q", said))
 }

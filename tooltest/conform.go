@@ -63,12 +63,12 @@ func Conform(t *testing.T, s Subject) {
 	}
 	t.Run("shape", func(t *testing.T) { s.shape(t) })
 	t.Run("sample", func(t *testing.T) { s.sample(t) })
-	t.Run("arguments", func(t *testing.T) { s.arguments(t) })
+	t.Run("arguments", func(t *testing.T) { s.checkArguments(t) })
 	t.Run("deny", func(t *testing.T) {
-		s.refused(t, s.stand(t, permission.Deny, permission.ReplyOnce), tool.Denied)
+		s.checkRefused(t, s.stand(t, permission.Deny, permission.ReplyOnce), tool.Denied)
 	})
 	t.Run("reject", func(t *testing.T) {
-		s.refused(t, s.stand(t, permission.Ask, permission.ReplyReject), tool.Rejected)
+		s.checkRefused(t, s.stand(t, permission.Ask, permission.ReplyReject), tool.Rejected)
 	})
 	t.Run("cancel", func(t *testing.T) { s.cancel(t) })
 	t.Run("together", func(t *testing.T) { s.together(t) })
@@ -119,15 +119,15 @@ func (s Subject) stand(t *testing.T, action permission.Action, auto permission.V
 		if err := st.close(); err != nil {
 			t.Errorf("closing the runtime: %v", err)
 		}
-		for _, n := range st.log.all() {
+		for _, n := range st.log.snapshot() {
 			t.Errorf("the runtime noted: %s", n)
 		}
 	})
 	return st
 }
 
-// call makes a call and holds its error against the promise of every error.
-func (st *stand) call(ctx context.Context, name, input string) (*tool.Result, *tool.Error) {
+// checkedCall makes a call and holds its error against the promise of every error.
+func (st *stand) checkedCall(ctx context.Context, name, input string) (*tool.Result, *tool.Error) {
 	st.t.Helper()
 	res, err := st.rt.Call(ctx, tool.Call{Tool: name, Input: json.RawMessage(input)})
 	if err == nil {
@@ -179,7 +179,7 @@ func (s Subject) reads(t *testing.T, st *stand) bool { return s.Harmless || s.sp
 func (s Subject) sample(t *testing.T) {
 	st := s.stand(t, permission.Ask, permission.ReplyOnce)
 	before := fingerprint(t, st.base)
-	res, err := st.call(t.Context(), s.Name, s.Input)
+	res, err := st.checkedCall(t.Context(), s.Name, s.Input)
 	if err != nil {
 		t.Fatalf("the sample call fails (%s, %s): %v", err.Kind, err.Code, err)
 	}
@@ -205,7 +205,7 @@ func (s Subject) sample(t *testing.T) {
 	}
 }
 
-func (s Subject) arguments(t *testing.T) {
+func (s Subject) checkArguments(t *testing.T) {
 	st := s.stand(t, permission.Allow, permission.ReplyOnce)
 	var args map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(s.Input), &args); err != nil {
@@ -223,11 +223,11 @@ func (s Subject) arguments(t *testing.T) {
 		}
 		return string(b)
 	}
-	if _, err := st.call(t.Context(), s.Name, with("tooltest unknown", `{"a":[1]}`)); err != nil {
+	if _, err := st.checkedCall(t.Context(), s.Name, with("tooltest unknown", `{"a":[1]}`)); err != nil {
 		t.Errorf("an unknown key is not ignored: %v", err)
 	}
 	refuse := func(what, key, input string) {
-		_, err := st.call(t.Context(), s.Name, input)
+		_, err := st.checkedCall(t.Context(), s.Name, input)
 		switch {
 		case err == nil:
 			t.Errorf("%s %s: the call is not refused", key, what)
@@ -254,10 +254,10 @@ func (s Subject) arguments(t *testing.T) {
 	}
 }
 
-// refused makes the sample call where everything it asks for is refused.
-func (s Subject) refused(t *testing.T, st *stand, want tool.Kind) {
+// checkRefused makes the sample call where everything it asks for is refused.
+func (s Subject) checkRefused(t *testing.T, st *stand, want tool.Kind) {
 	before := fingerprint(t, st.base)
-	res, err := st.call(t.Context(), s.Name, s.Input)
+	res, err := st.checkedCall(t.Context(), s.Name, s.Input)
 	if fingerprint(t, st.base) != before {
 		t.Error("the call was refused, and a file has changed")
 	}
@@ -283,7 +283,7 @@ func (s Subject) cancel(t *testing.T) {
 		st := s.stand(t, permission.Allow, permission.ReplyOnce)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		s.ends(st, ctx, ctx.Done())
+		s.checkCancel(st, ctx, ctx.Done())
 	})
 	t.Run("running", func(t *testing.T) {
 		st := s.stand(t, permission.Allow, permission.ReplyOnce)
@@ -301,7 +301,7 @@ func (s Subject) cancel(t *testing.T) {
 				}
 			}
 		})
-		s.ends(st, ctx, ctx.Done())
+		s.checkCancel(st, ctx, ctx.Done())
 		stop()
 		watching.Wait()
 	})
@@ -314,19 +314,19 @@ func (s Subject) cancel(t *testing.T) {
 		st.mu.Lock()
 		st.onAsk = sync.OnceFunc(func() { close(asked); cancel() })
 		st.mu.Unlock()
-		s.ends(st, ctx, asked)
+		s.checkCancel(st, ctx, asked)
 		if fingerprint(t, st.base) != before {
 			t.Error("the call was cancelled before it was allowed, and a file has changed")
 		}
 	})
 }
 
-// ends makes the sample call and fails unless it returns soon after begun.
-func (s Subject) ends(st *stand, ctx context.Context, begun <-chan struct{}) {
+// checkCancel makes the sample call and fails unless it returns soon after begun.
+func (s Subject) checkCancel(st *stand, ctx context.Context, begun <-chan struct{}) {
 	st.t.Helper()
 	done := make(chan *tool.Error, 1)
 	go func() {
-		_, err := st.call(ctx, s.Name, s.Input)
+		_, err := st.checkedCall(ctx, s.Name, s.Input)
 		done <- err
 	}()
 	var err *tool.Error

@@ -34,19 +34,19 @@ func Leaks(run func() int) int {
 		fmt.Fprintln(os.Stderr, "goroutines are left:", err)
 		code = 1
 	}
-	if left := settled(func() []string { return missingFrom(files, openFiles()) }); len(left) > 0 {
+	if left := pollUntilStable(func() []string { return missingFrom(files, openFiles()) }); len(left) > 0 {
 		fmt.Fprintln(os.Stderr, "open files are left:", strings.Join(left, ", "))
 		code = 1
 	}
-	if left := settled(children); len(left) > 0 {
+	if left := pollUntilStable(children); len(left) > 0 {
 		fmt.Fprintln(os.Stderr, "child processes are left:", strings.Join(left, ", "))
 		code = 1
 	}
 	return code
 }
 
-// settled looks again for a while before it believes that something is left.
-func settled(look func() []string) []string {
+// pollUntilStable looks again for a while before it believes that something is left.
+func pollUntilStable(look func() []string) []string {
 	left := look()
 	for range 50 {
 		if len(left) == 0 {

@@ -44,7 +44,7 @@ func (n *notes) WithAttrs([]slog.Attr) slog.Handler { return n }
 // WithGroup keeps the handler as it is.
 func (n *notes) WithGroup(string) slog.Handler { return n }
 
-func (n *notes) all() []string {
+func (n *notes) snapshot() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return slices.Clone(n.said)

@@ -91,7 +91,7 @@ func (r *Refusal) Unwrap() error { return r.Err }
 // is brought up to date, keeping what else is in it; the plan is
 // [Plan.Same] if nothing is left to do.
 func Prepare(r Request) (Plan, error) {
-	c, err := prepare(r)
+	c, err := planChange(r)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -103,7 +103,7 @@ func Prepare(r Request) (Plan, error) {
 // goes too if it holds nothing but what [Prepare] writes into a new one, or,
 // of TOML, if nothing is left in it.
 func Remove(r Request) (Plan, error) {
-	c, err := prepare(r)
+	c, err := planChange(r)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -114,7 +114,7 @@ func Remove(r Request) (Plan, error) {
 // Snippet returns the file and what it would hold if the entry were all there
 // is in it, to be shown to a person.
 func Snippet(r Request) (path, contents string, err error) {
-	c, err := prepare(r)
+	c, err := planChange(r)
 	if err != nil {
 		return "", "", err
 	}
@@ -123,18 +123,18 @@ func Snippet(r Request) (path, contents string, err error) {
 
 // A change is a file, and the entry that is to be put or taken.
 type change struct {
-	file
-	entry entry
+	target
+	entry serverEntry
 	hand  string   // what to add by hand
 	notes []string // what to do after the entry was put
 }
 
-// prepare checks a request and finds its file.
-func prepare(r Request) (*change, error) {
+// planChange checks a request and finds its file.
+func planChange(r Request) (*change, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
-	c, err := r.place()
+	c, err := r.locate()
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +158,7 @@ func (r Request) check() error {
 	if r.Scope != User && r.Scope != Project {
 		return fmt.Errorf("scope %q is neither %s nor %s", r.Scope, User, Project)
 	}
-	if !plainName(r.Name) {
+	if !isPlainName(r.Name) {
 		return fmt.Errorf("server name %q: only letters, digits, - and _ are possible, at most 64", r.Name)
 	}
 	if r.Home == "" && r.Scope == User || r.Dir == "" && r.Scope == Project {
@@ -207,7 +207,7 @@ func (r Request) checkProgram() error {
 	return nil
 }
 
-func plainName(s string) bool {
+func isPlainName(s string) bool {
 	for _, c := range []byte(s) {
 		if !bareByte(c) {
 			return false

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// place finds the file of a request and says how its entry looks there.
-func (r Request) place() (*change, error) {
-	c := &change{file: file{path: r.path(), dirMode: 0o700, mode: 0o600}}
+// locate finds the file of a request and says how its entry looks there.
+func (r Request) locate() (*change, error) {
+	c := &change{target: target{path: r.path(), dirMode: 0o700, mode: 0o600}}
 	if r.Scope == Project {
 		c.within, c.dirMode, c.mode = r.Dir, 0o755, 0o644
 	}
-	c.entry = entry{name: r.Name, program: program(r.Command[0])}
+	c.entry = serverEntry{name: r.Name, program: programName(r.Command[0])}
 	args := append([]string{}, r.Command[1:]...)
 	kind := field{key: "type", value: "stdio", once: true}
 	split := []field{{key: "command", value: r.Command[0]}, {key: "args", value: args}}
@@ -125,8 +125,8 @@ func (r Request) existing(paths ...string) string {
 		if err != nil {
 			continue
 		}
-		e := entry{name: r.Name, table: []string{"mcp"}, nested: "servers"}
-		if t, err := parseJSON(data); err == nil && t.has(e) {
+		e := serverEntry{name: r.Name, table: []string{"mcp"}, nested: "servers"}
+		if t, err := parseJSON(data); err == nil && t.hasEntry(e) {
 			return p
 		}
 	}
@@ -181,9 +181,9 @@ func (r Request) notes() []string {
 	return notes
 }
 
-// program returns the name of a program without folder and .exe, on whatever
+// programName returns the name of a program without folder and .exe, on whatever
 // system the path was written.
-func program(path string) string {
+func programName(path string) string {
 	if i := strings.LastIndexAny(path, `/\`); i >= 0 {
 		path = path[i+1:]
 	}

@@ -23,7 +23,7 @@ func SetServer(f File, name string, value any) (Plan, error) {
 	if err != nil {
 		return Plan{}, fmt.Errorf("config of server %s: %w", name, err)
 	}
-	c := f.change(name)
+	c := f.newChange(name)
 	c.entry.value = raw
 	c.hand = string(newDocument(c.entry))
 	return c.plan(func(t text) (text, error) { return t.put(c.entry) })
@@ -32,16 +32,16 @@ func SetServer(f File, name string, value any) (Plan, error) {
 // RemoveServer works out how a config file is to change for mcp.<name> to be
 // gone. The plan is [Plan.Same] if there is no such entry.
 func RemoveServer(f File, name string) (Plan, error) {
-	c := f.change(name)
+	c := f.newChange(name)
 	c.entry.force = true
 	return c.plan(func(t text) (text, error) { return t.take(c.entry) })
 }
 
-func (f File) change(name string) *change {
-	c := &change{file: file{path: f.Path, within: f.Within, mode: 0o600, dirMode: 0o700}}
+func (f File) newChange(name string) *change {
+	c := &change{target: target{path: f.Path, within: f.Within, mode: 0o600, dirMode: 0o700}}
 	if f.Within != "" {
 		c.mode, c.dirMode = 0o644, 0o755
 	}
-	c.entry = entry{table: []string{"mcp"}, name: name, force: f.Force}
+	c.entry = serverEntry{table: []string{"mcp"}, name: name, force: f.Force}
 	return c
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // An entry is a server in a config file.
-type entry struct {
+type serverEntry struct {
 	table   []string // the object the entry lies in
 	nested  string   // an object in the table that holds the entries instead, if it is there
 	name    string
@@ -31,9 +31,9 @@ type field struct {
 // to change.
 type text interface {
 	bytes() []byte
-	put(entry) (text, error)
-	take(entry) (text, error)
-	off(entry) bool // the entry is there and switched off
+	put(serverEntry) (text, error)
+	take(serverEntry) (text, error)
+	off(serverEntry) bool // the entry is there and switched off
 }
 
 // rawFields returns the fields as a JSON object.
@@ -75,6 +75,6 @@ func tryMarshal(v any) (json.RawMessage, error) {
 func quote(s string) []byte { return marshal(s) }
 
 // in returns the fields an entry has in its table, or in the nested one.
-func (e entry) in(nested bool) []field {
+func (e serverEntry) in(nested bool) []field {
 	return slices.DeleteFunc(slices.Clone(e.fields), func(f field) bool { return nested && f.flat })
 }

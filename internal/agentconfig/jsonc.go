@@ -245,10 +245,10 @@ func (t *jsonText) generic() (map[string]any, error) {
 	if t.root == nil {
 		return v, nil
 	}
-	return v, unpack(t.root, &v)
+	return v, decodeJSON(t.root, &v)
 }
 
-func unpack(value *hujson.Value, into any) error {
+func decodeJSON(value *hujson.Value, into any) error {
 	c := value.Clone()
 	c.BeforeExtra, c.AfterExtra = nil, nil
 	c.Standardize()

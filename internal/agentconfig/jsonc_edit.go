@@ -10,7 +10,7 @@ import (
 )
 
 // newDocument returns a document that holds an entry and nothing else.
-func newDocument(e entry) []byte {
+func newDocument(e serverEntry) []byte {
 	value := e.value
 	if value == nil {
 		value = rawFields(e.fields)
@@ -43,8 +43,8 @@ func render(raw json.RawMessage, prefix, unit, newline string) []byte {
 	return b.Bytes()
 }
 
-// set gives a key of an object, which is there, a value.
-func (t *jsonText) set(path []string, key string, value json.RawMessage) (*jsonText, error) {
+// setKey gives a key of an object, which is there, a value.
+func (t *jsonText) setKey(path []string, key string, value json.RawMessage) (*jsonText, error) {
 	at, err := t.find(path...)
 	if err != nil {
 		return nil, err
@@ -185,7 +185,7 @@ func (t *jsonText) remove(at *hujson.Value, n int) (*jsonText, error) {
 			with = string(after)
 		}
 	}
-	from += keep(before, t.data[to:], with)
+	from += keptSpace(before, t.data[to:], with)
 	if only := last && n == 0; only && len(comments(t.data[at.StartOffset+1:from])) == 0 && with == "" &&
 		len(bytes.TrimSpace(o.AfterExtra)) == 0 {
 		return t.splice(piece{at.StartOffset + 1, at.EndOffset - 1, ""})
@@ -199,9 +199,9 @@ func (t *jsonText) remove(at *hujson.Value, n int) (*jsonText, error) {
 	return t.splice(piece{i, i + 1, ""}, cut)
 }
 
-// keep returns how much of the space and the comments before a member stays
+// keptSpace returns how much of the space and the comments before a member stays
 // when the member goes: all but the line end and the indentation before it.
-func keep(before, next []byte, with string) int {
+func keptSpace(before, next []byte, with string) int {
 	line := bytes.TrimRight(before, " \t")
 	rest, ok := bytes.CutSuffix(line, []byte("\n"))
 	if !ok {

@@ -14,7 +14,7 @@ import (
 
 // where returns the table that holds an entry, and whether it is the nested
 // one. A nested table is one whose members are objects, unlike a server.
-func (t *jsonText) where(e entry) (table []string, nested bool) {
+func (t *jsonText) where(e serverEntry) (table []string, nested bool) {
 	if e.nested == "" {
 		return e.table, false
 	}
@@ -35,7 +35,7 @@ func (t *jsonText) where(e entry) (table []string, nested bool) {
 	return inner, true
 }
 
-func (t *jsonText) has(e entry) bool {
+func (t *jsonText) hasEntry(e serverEntry) bool {
 	table, _ := t.where(e)
 	for _, at := range [][]string{table, e.table} {
 		if v, err := t.find(append(slices.Clone(at), e.name)...); err == nil && v != nil {
@@ -47,7 +47,7 @@ func (t *jsonText) has(e entry) bool {
 
 // locate returns the table and the value of an entry. One that lies in the
 // outer table is found also where there is a nested one.
-func (t *jsonText) locate(e entry) (table []string, value *hujson.Value, nested bool, err error) {
+func (t *jsonText) locate(e serverEntry) (table []string, value *hujson.Value, nested bool, err error) {
 	table, nested = t.where(e)
 	value, err = t.find(append(slices.Clone(table), e.name)...)
 	if err == nil && value == nil && nested && e.name != e.nested {
@@ -60,28 +60,28 @@ func (t *jsonText) locate(e entry) (table []string, value *hujson.Value, nested 
 }
 
 // ours reports whether an entry starts the program.
-func (e entry) ours(value *hujson.Value) bool {
+func (e serverEntry) ours(value *hujson.Value) bool {
 	var got struct{ Command any }
-	if e.program == "" || unpack(value, &got) != nil {
+	if e.program == "" || decodeJSON(value, &got) != nil {
 		return false
 	}
 	switch c := got.Command.(type) {
 	case string:
-		return program(c) == e.program
+		return programName(c) == e.program
 	case []any:
 		if len(c) > 0 {
 			s, _ := c[0].(string)
-			return program(s) == e.program
+			return programName(s) == e.program
 		}
 	}
 	return false
 }
 
-func (e entry) taken() error {
+func (e serverEntry) takenError() error {
 	return fmt.Errorf("%w: there is an entry %s.%s that starts something else", ErrTaken, strings.Join(e.table, "."), e.name)
 }
 
-func (t *jsonText) put(e entry) (text, error) {
+func (t *jsonText) put(e serverEntry) (text, error) {
 	if t.root == nil {
 		return t.putAlone(e)
 	}
@@ -99,12 +99,12 @@ func (t *jsonText) put(e entry) (text, error) {
 		now, err = t.add(table, e.name, whole)
 	case e.value == nil && e.ours(value):
 		now, err = t.update(append(slices.Clone(table), e.name), e.in(nested))
-	case same(value, whole):
+	case sameJSON(value, whole):
 		return t, nil
 	case !e.force:
-		return nil, e.taken()
+		return nil, e.takenError()
 	default:
-		now, err = t.set(table, e.name, whole)
+		now, err = t.setKey(table, e.name, whole)
 	}
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (t *jsonText) put(e entry) (text, error) {
 		return nil, errors.Join(errors.New("the edit went wrong"), err)
 	}
 	var got any
-	if err := unpack(entryNow, &got); err != nil {
+	if err := decodeJSON(entryNow, &got); err != nil {
 		return nil, err
 	}
 	return now, t.differs(now, func(doc map[string]any) {
@@ -131,7 +131,7 @@ func (t *jsonText) put(e entry) (text, error) {
 }
 
 // putAlone writes the first value of a document.
-func (t *jsonText) putAlone(e entry) (text, error) {
+func (t *jsonText) putAlone(e serverEntry) (text, error) {
 	doc := newDocument(e)
 	if newline := t.newline(); newline != "\n" {
 		doc = []byte(strings.ReplaceAll(string(doc), "\n", newline))
@@ -196,41 +196,41 @@ func (t *jsonText) update(path []string, fields []field) (now *jsonText, err err
 // refresh sets a member unless it has the value.
 func (t *jsonText) refresh(path []string, key string, value json.RawMessage) (*jsonText, error) {
 	old, err := t.find(append(slices.Clone(path), key)...)
-	if err != nil || old != nil && same(old, value) {
+	if err != nil || old != nil && sameJSON(old, value) {
 		return t, err
 	}
-	return t.set(path, key, value)
+	return t.setKey(path, key, value)
 }
 
-// same reports whether a value is the same JSON, in whatever way written.
-func same(value *hujson.Value, raw json.RawMessage) bool {
+// sameJSON reports whether a value is the same JSON, in whatever way written.
+func sameJSON(value *hujson.Value, raw json.RawMessage) bool {
 	want, err := hujson.Parse(raw)
 	if err != nil {
 		return false
 	}
 	var a, b any
-	return unpack(value, &a) == nil && unpack(&want, &b) == nil && reflect.DeepEqual(a, b)
+	return decodeJSON(value, &a) == nil && decodeJSON(&want, &b) == nil && reflect.DeepEqual(a, b)
 }
 
-func (t *jsonText) take(e entry) (text, error) {
+func (t *jsonText) take(e serverEntry) (text, error) {
 	table, value, _, err := t.locate(e)
 	if err != nil || value == nil {
 		return t, err
 	}
 	if !e.force && !e.ours(value) {
-		return nil, e.taken()
+		return nil, e.takenError()
 	}
-	alone := entry{table: table, name: e.name, value: standard(value)}
+	alone := serverEntry{table: table, name: e.name, value: standard(value)}
 	if t.mark == "" && string(newDocument(alone)) == string(t.data) {
 		return &jsonText{}, nil // as if it had never been there
 	}
-	now, err := t.drop(append(slices.Clone(table), e.name))
+	now, err := t.deletePath(append(slices.Clone(table), e.name))
 	if err != nil {
 		return nil, err
 	}
 	gone := now.hollow(table)
 	if gone {
-		if now, err = now.drop(table); err != nil {
+		if now, err = now.deletePath(table); err != nil {
 			return nil, err
 		}
 	}
@@ -258,8 +258,8 @@ func (t *jsonText) hollow(table []string) bool {
 	return n == len(root.Members)-1 && len(comments(root.Members[n].Name.AfterExtra))+len(comments(left.BeforeExtra)) == 0
 }
 
-// drop removes what is at a path.
-func (t *jsonText) drop(path []string) (*jsonText, error) {
+// deletePath removes what is at a path.
+func (t *jsonText) deletePath(path []string) (*jsonText, error) {
 	at, err := t.find(path[:len(path)-1]...)
 	if err != nil {
 		return nil, err
@@ -285,7 +285,7 @@ func standard(v *hujson.Value) json.RawMessage {
 	return c.Pack()
 }
 
-func (t *jsonText) off(e entry) bool {
+func (t *jsonText) off(e serverEntry) bool {
 	_, value, _, err := t.locate(e)
 	if err != nil || value == nil {
 		return false
@@ -294,5 +294,5 @@ func (t *jsonText) off(e entry) bool {
 		Enabled  *bool
 		Disabled bool
 	}
-	return unpack(value, &got) == nil && (got.Disabled || got.Enabled != nil && !*got.Enabled)
+	return decodeJSON(value, &got) == nil && (got.Disabled || got.Enabled != nil && !*got.Enabled)
 }

@@ -15,8 +15,8 @@ import (
 )
 
 // theEntry is the one that the laws are tried with.
-func theEntry(toml bool) entry {
-	e := entry{table: []string{"mcpServers"}, name: "helve", program: "helve", fields: []field{
+func theEntry(toml bool) serverEntry {
+	e := serverEntry{table: []string{"mcpServers"}, name: "helve", program: "helve", fields: []field{
 		{key: "command", value: "/opt/helve"}, {key: "args", value: []string{"mcp"}},
 		{key: "env", value: map[string]string{"A": "x\"\\\n\u00e9"}, merge: true},
 	}}

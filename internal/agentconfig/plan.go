@@ -36,11 +36,11 @@ type Plan struct {
 	Delete bool     // the file goes
 	Notes  []string // what else to know or do
 
-	file file
+	file target
 }
 
 // A file is a config file as a request names it.
-type file struct {
+type target struct {
 	path    string
 	within  string // a folder that symbolic links must not lead out of; "" = none
 	toml    bool
@@ -53,12 +53,12 @@ func (c *change) plan(edit func(text) (text, error)) (Plan, error) {
 	refuse := func(reason string, err error) (Plan, error) {
 		return Plan{}, &Refusal{Path: c.path, Reason: reason, Add: c.hand, Err: err}
 	}
-	p := Plan{Path: c.path, file: c.file}
+	p := Plan{Path: c.path, file: c.target}
 	var err error
 	if p.Target, err = c.resolve(); err != nil {
 		return refuse(err.Error(), err)
 	}
-	before, err := readRegular(p.Target, c.limit())
+	before, err := readRegular(p.Target, c.sizeLimit())
 	switch {
 	case err == nil:
 		p.Before, p.Exists = before, true
@@ -99,7 +99,7 @@ func parse(data []byte, toml bool) (text, error) {
 
 // resolve follows symbolic links to the file that is to be written, which
 // need not exist.
-func (f file) resolve() (string, error) {
+func (f target) resolve() (string, error) {
 	target, err := followLinks(f.path)
 	if err != nil || f.within == "" {
 		return target, err
@@ -135,7 +135,7 @@ func followLinks(path string) (string, error) {
 	}
 }
 
-func (f file) limit() int64 {
+func (f target) sizeLimit() int64 {
 	switch {
 	case f.toml:
 		return maxTOML
@@ -218,7 +218,7 @@ func (p Plan) unchanged() error {
 	if target != p.Target {
 		return fmt.Errorf("%w: it is %s now", ErrChanged, target)
 	}
-	data, err := readRegular(p.Target, p.file.limit())
+	data, err := readRegular(p.Target, p.file.sizeLimit())
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if p.Exists {

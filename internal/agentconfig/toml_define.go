@@ -28,9 +28,9 @@ func (s *scanner) define(st statement) error {
 	return nil
 }
 
-// place extends the name of a path by a key; the tables of an array have
+// keyPath extends the name of a path by a key; the tables of an array have
 // names of their own.
-func (s *scanner) place(at, key string) string {
+func (s *scanner) keyPath(at, key string) string {
 	at += "\x00" + key
 	if n := s.count[at]; n > 0 {
 		at += "\x01" + strconv.Itoa(n)
@@ -41,7 +41,7 @@ func (s *scanner) place(at, key string) string {
 func (s *scanner) defineTable(st statement) error {
 	at := ""
 	for _, key := range st.key[:len(st.key)-1] {
-		at = s.place(at, key)
+		at = s.keyPath(at, key)
 		switch s.seen[at] {
 		case asValue:
 			return twice(st.key)
@@ -57,7 +57,7 @@ func (s *scanner) defineTable(st statement) error {
 		}
 		s.seen[last] = asArray
 		s.count[last]++
-		s.seen[s.place(at, st.key[len(st.key)-1])] = asTable
+		s.seen[s.keyPath(at, st.key[len(st.key)-1])] = asTable
 		return nil
 	}
 	if was != notDefined && was != asParent {
@@ -70,10 +70,10 @@ func (s *scanner) defineTable(st statement) error {
 func (s *scanner) defineValue(st statement) error {
 	at := ""
 	for _, key := range st.table {
-		at = s.place(at, key)
+		at = s.keyPath(at, key)
 	}
 	for _, key := range st.key[:len(st.key)-1] {
-		at = s.place(at, key)
+		at = s.keyPath(at, key)
 		switch s.seen[at] {
 		case notDefined, asDotted:
 			s.seen[at] = asDotted

@@ -58,7 +58,7 @@ type section struct {
 
 // sections returns the tables of an entry. It refuses an entry that is
 // written in another way than as tables.
-func (t *tomlText) sections(e entry) ([]section, error) {
+func (t *tomlText) sections(e serverEntry) ([]section, error) {
 	path := append(slices.Clone(e.table), e.name)
 	name := strings.Join(path, ".")
 	var found []section
@@ -104,7 +104,7 @@ func get(sections []section, key ...string) any {
 	return nil
 }
 
-func (t *tomlText) put(e entry) (text, error) {
+func (t *tomlText) put(e serverEntry) (text, error) {
 	found, err := t.sections(e)
 	if err != nil {
 		return nil, err
@@ -114,12 +114,12 @@ func (t *tomlText) put(e entry) (text, error) {
 	switch {
 	case len(found) == 0:
 		now, err = t.appendEntry(e)
-	case program(command) == e.program:
+	case programName(command) == e.program:
 		now, err = t.update(e)
 	case !e.force:
-		return nil, e.taken()
+		return nil, e.takenError()
 	default:
-		if now, err = t.cut(found); err == nil {
+		if now, err = t.removeTables(found); err == nil {
 			now, err = now.appendEntry(e)
 		}
 	}
@@ -129,7 +129,7 @@ func (t *tomlText) put(e entry) (text, error) {
 	return now, t.differs(now, e)
 }
 
-func (t *tomlText) take(e entry) (text, error) {
+func (t *tomlText) take(e serverEntry) (text, error) {
 	found, err := t.sections(e)
 	if err != nil {
 		return nil, err
@@ -137,10 +137,10 @@ func (t *tomlText) take(e entry) (text, error) {
 	if len(found) == 0 {
 		return t, nil
 	}
-	if command, _ := get(found, "command").(string); !e.force && program(command) != e.program {
-		return nil, e.taken()
+	if command, _ := get(found, "command").(string); !e.force && programName(command) != e.program {
+		return nil, e.takenError()
 	}
-	now, err := t.cut(found)
+	now, err := t.removeTables(found)
 	if err != nil {
 		return nil, err
 	}
@@ -150,14 +150,14 @@ func (t *tomlText) take(e entry) (text, error) {
 	return now, t.differs(now, e)
 }
 
-func (t *tomlText) off(e entry) bool {
+func (t *tomlText) off(e serverEntry) bool {
 	found, err := t.sections(e)
 	return err == nil && get(found, "enabled") == scalar("false")
 }
 
 // appendEntry writes an entry at the end, where a new table does no harm,
 // after an empty line. A document without a last line end stays without.
-func (t *tomlText) appendEntry(e entry) (*tomlText, error) {
+func (t *tomlText) appendEntry(e serverEntry) (*tomlText, error) {
 	newline := t.newline()
 	path := append(slices.Clone(e.table), e.name)
 	lines := []string{"[" + tomlKey(path...) + "]"}
@@ -176,8 +176,8 @@ func (t *tomlText) appendEntry(e entry) (*tomlText, error) {
 	return t.splice(piece{len(t.data), len(t.data), block})
 }
 
-// cut takes tables out, each with the empty line before it.
-func (t *tomlText) cut(found []section) (*tomlText, error) {
+// removeTables takes tables out, each with the empty line before it.
+func (t *tomlText) removeTables(found []section) (*tomlText, error) {
 	var pieces []piece
 	for _, s := range found {
 		i, from := t.index(s.from), s.from
@@ -210,7 +210,7 @@ func trimLine(b []byte) []byte {
 }
 
 // update brings the fields of an entry up to date.
-func (t *tomlText) update(e entry) (now *tomlText, err error) {
+func (t *tomlText) update(e serverEntry) (now *tomlText, err error) {
 	now = t
 	for _, f := range e.fields {
 		if f.once {
@@ -218,7 +218,7 @@ func (t *tomlText) update(e entry) (now *tomlText, err error) {
 		}
 		members, ok := f.value.(map[string]string)
 		if !ok {
-			if now, err = now.set(e, f.key, nil, f.value); err != nil {
+			if now, err = now.setKey(e, f.key, nil, f.value); err != nil {
 				return nil, err
 			}
 			continue
@@ -232,7 +232,7 @@ func (t *tomlText) update(e entry) (now *tomlText, err error) {
 
 // merge sets the members of a field that is a map, be it in braces or a table
 // of its own.
-func (t *tomlText) merge(e entry, key string, members map[string]string) (*tomlText, error) {
+func (t *tomlText) merge(e serverEntry, key string, members map[string]string) (*tomlText, error) {
 	found, err := t.sections(e)
 	if err != nil {
 		return nil, err
@@ -248,19 +248,19 @@ func (t *tomlText) merge(e entry, key string, members map[string]string) (*tomlT
 			}
 		}
 		maps.Copy(all, members)
-		return t.set(e, key, nil, all)
+		return t.setKey(e, key, nil, all)
 	}
 	now := t
 	for _, k := range slices.Sorted(maps.Keys(members)) {
-		if now, err = now.set(e, k, []string{key}, members[k]); err != nil {
+		if now, err = now.setKey(e, k, []string{key}, members[k]); err != nil {
 			return nil, err
 		}
 	}
 	return now, nil
 }
 
-// set gives a key in one of the tables of an entry a value.
-func (t *tomlText) set(e entry, key string, table []string, value any) (*tomlText, error) {
+// setKey gives a key in one of the tables of an entry a value.
+func (t *tomlText) setKey(e serverEntry, key string, table []string, value any) (*tomlText, error) {
 	found, err := t.sections(e)
 	if err != nil {
 		return nil, err
@@ -276,7 +276,7 @@ func (t *tomlText) set(e entry, key string, table []string, value any) (*tomlTex
 		if len(st.key) > 1 {
 			return nil, fmt.Errorf("%s is written with a dot", strings.Join(st.key, "."))
 		}
-		if reflect.DeepEqual(st.value, plain(value)) {
+		if reflect.DeepEqual(st.value, plainValue(value)) {
 			return t, nil
 		}
 		return t.splice(piece{st.vFrom, st.vTo, tomlValue(value)})
@@ -291,8 +291,8 @@ func (t *tomlText) set(e entry, key string, table []string, value any) (*tomlTex
 	return t.splice(piece{at, at, line})
 }
 
-// plain returns a value as the scanner returns it.
-func plain(v any) any {
+// plainValue returns a value as the scanner returns it.
+func plainValue(v any) any {
 	switch v := v.(type) {
 	case []string:
 		list := []any{}
@@ -327,7 +327,7 @@ func (t *tomlText) splice(pieces ...piece) (*tomlText, error) {
 }
 
 // differs makes sure that two documents differ by an entry alone.
-func (t *tomlText) differs(now *tomlText, e entry) error {
+func (t *tomlText) differs(now *tomlText, e serverEntry) error {
 	if !reflect.DeepEqual(t.without(e), now.without(e)) {
 		return errors.New("the edit would change more than the entry")
 	}
@@ -335,7 +335,7 @@ func (t *tomlText) differs(now *tomlText, e entry) error {
 }
 
 // without returns what the document says, but not of the entry.
-func (t *tomlText) without(e entry) (rest []statement) {
+func (t *tomlText) without(e serverEntry) (rest []statement) {
 	path := append(slices.Clone(e.table), e.name)
 	for _, st := range t.all {
 		full := st.key
@@ -354,7 +354,7 @@ func (t *tomlText) without(e entry) (rest []statement) {
 func tomlKey(path ...string) string {
 	var keys []string
 	for _, k := range path {
-		if plainName(k) {
+		if isPlainName(k) {
 			keys = append(keys, k)
 		} else {
 			keys = append(keys, tomlString(k))

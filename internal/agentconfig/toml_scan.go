@@ -63,7 +63,7 @@ func scanTOML(b []byte) ([]statement, error) {
 // statement reads a line and its line end.
 func (s *scanner) statement() (st statement, err error) {
 	st = statement{kind: ' ', from: s.i}
-	s.space()
+	s.skipSpace()
 	switch c := s.peek(); {
 	case c == '#':
 		st.kind = 'c'
@@ -79,15 +79,15 @@ func (s *scanner) statement() (st statement, err error) {
 		if !s.eat('=') {
 			return st, errors.New("a = is missing after a key")
 		}
-		s.space()
+		s.skipSpace()
 		st.vFrom = s.i
-		st.value, err = s.value()
+		st.value, err = s.readValue()
 		st.vTo = s.i
 	}
 	if err != nil {
 		return st, err
 	}
-	s.space()
+	s.skipSpace()
 	if err := s.comment(); err != nil {
 		return st, err
 	}
@@ -130,18 +130,18 @@ func (s *scanner) eat(c byte) bool {
 	return true
 }
 
-func (s *scanner) has(prefix string) bool {
+func (s *scanner) hasPrefix(prefix string) bool {
 	return len(s.b)-s.i >= len(prefix) && string(s.b[s.i:s.i+len(prefix)]) == prefix
 }
 
-func (s *scanner) space() {
+func (s *scanner) skipSpace() {
 	for s.peek() == ' ' || s.peek() == '\t' {
 		s.i++
 	}
 }
 
 func (s *scanner) lineEnd() bool {
-	if s.has("\r\n") {
+	if s.hasPrefix("\r\n") {
 		s.i++
 	}
 	return s.eat('\n')
@@ -152,7 +152,7 @@ func (s *scanner) comment() error {
 	if s.peek() != '#' {
 		return nil
 	}
-	for ; s.i < len(s.b) && s.b[s.i] != '\n' && !s.has("\r\n"); s.i++ {
+	for ; s.i < len(s.b) && s.b[s.i] != '\n' && !s.hasPrefix("\r\n"); s.i++ {
 		if control(s.b[s.i]) {
 			return errors.New("a control character in a comment")
 		}
@@ -165,7 +165,7 @@ func control(c byte) bool { return c < ' ' && c != '\t' || c == 0x7f }
 // gap reads space, comments and line ends, as there may be in an array.
 func (s *scanner) gap() error {
 	for {
-		s.space()
+		s.skipSpace()
 		if err := s.comment(); err != nil {
 			return err
 		}
@@ -178,10 +178,10 @@ func (s *scanner) gap() error {
 // keys reads a key with its dots, and the space after it.
 func (s *scanner) keys() (keys []string, err error) {
 	for {
-		s.space()
+		s.skipSpace()
 		var key string
 		switch c := s.peek(); {
-		case c == '"' && !s.has(`"""`) || c == '\'' && !s.has(`'''`):
+		case c == '"' && !s.hasPrefix(`"""`) || c == '\'' && !s.hasPrefix(`'''`):
 			if key, err = s.str(c, 1); err != nil {
 				return nil, err
 			}
@@ -198,33 +198,33 @@ func (s *scanner) keys() (keys []string, err error) {
 		if len(keys) > maxDepth {
 			return nil, errors.New("a key with too many dots")
 		}
-		s.space()
+		s.skipSpace()
 		if !s.eat('.') {
 			return keys, nil
 		}
 	}
 }
 
-func (s *scanner) value() (any, error) {
+func (s *scanner) readValue() (any, error) {
 	if s.depth++; s.depth > maxDepth {
 		return nil, errors.New("values are nested too deeply")
 	}
 	defer func() { s.depth-- }()
 	switch c := s.peek(); {
-	case s.has(`"""`) || s.has(`'''`):
+	case s.hasPrefix(`"""`) || s.hasPrefix(`'''`):
 		return s.str(c, 3)
 	case c == '"' || c == '\'':
 		return s.str(c, 1)
 	case c == '[':
-		return s.array()
+		return s.readArray()
 	case c == '{':
 		return s.inline()
 	}
-	return s.word()
+	return s.readWord()
 }
 
-// word reads a value that is neither a string nor has parts.
-func (s *scanner) word() (any, error) {
+// readWord reads a value that is neither a string nor has parts.
+func (s *scanner) readWord() (any, error) {
 	from := s.i
 	s.letters()
 	// A space may part a date from a time.
@@ -246,7 +246,7 @@ func (s *scanner) letters() {
 	}
 }
 
-func (s *scanner) array() (any, error) {
+func (s *scanner) readArray() (any, error) {
 	s.i++
 	list := []any{}
 	for {
@@ -256,7 +256,7 @@ func (s *scanner) array() (any, error) {
 		if s.eat(']') {
 			return list, nil
 		}
-		v, err := s.value()
+		v, err := s.readValue()
 		if err != nil {
 			return nil, err
 		}
@@ -289,8 +289,8 @@ func (s *scanner) inline() (any, error) {
 		if !s.eat('=') {
 			return nil, errors.New("a = is missing after a key")
 		}
-		s.space()
-		v, err := s.value()
+		s.skipSpace()
+		v, err := s.readValue()
 		if err != nil {
 			return nil, err
 		}
@@ -343,7 +343,7 @@ func (s *scanner) str(quote byte, n int) (string, error) {
 		switch c := s.peek(); {
 		case s.i >= len(s.b):
 			return "", errors.New("a string has no end")
-		case s.has(end):
+		case s.hasPrefix(end):
 			s.i += n
 			for range n - 1 { // up to two more belong to the string that they end
 				if n == 3 && s.eat(quote) {
@@ -352,10 +352,10 @@ func (s *scanner) str(quote byte, n int) (string, error) {
 			}
 			return b.String(), nil
 		case c == '\\' && quote == '"':
-			if err := s.escape(&b, n == 3); err != nil {
+			if err := s.readEscape(&b, n == 3); err != nil {
 				return "", err
 			}
-		case n == 3 && (c == '\n' || s.has("\r\n")):
+		case n == 3 && (c == '\n' || s.hasPrefix("\r\n")):
 			s.lineEnd()
 			b.WriteByte('\n')
 		case control(c):
@@ -367,7 +367,7 @@ func (s *scanner) str(quote byte, n int) (string, error) {
 	}
 }
 
-func (s *scanner) escape(b *strings.Builder, long bool) error {
+func (s *scanner) readEscape(b *strings.Builder, long bool) error {
 	s.i++
 	c := s.peek()
 	s.i++
@@ -389,12 +389,12 @@ func (s *scanner) escape(b *strings.Builder, long bool) error {
 		return nil
 	case long:
 		s.i--
-		s.space()
+		s.skipSpace()
 		if !s.lineEnd() {
 			return errors.New("an unknown escape")
 		}
 		for {
-			s.space()
+			s.skipSpace()
 			if !s.lineEnd() {
 				return nil
 			}

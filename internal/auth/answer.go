@@ -13,106 +13,106 @@ import (
 
 // A refusal is an answer of the gate itself. Its texts are ours to the last
 // character: nothing a client sent is repeated.
-type refusal struct {
+type tokenError struct {
 	code   string // for programs; never changes its meaning
 	status int
 	detail string // what to do
 	header [2]string
 }
 
-func noTLS() *refusal {
-	return &refusal{code: "no-tls", status: http.StatusMisdirectedRequest,
+func noTLS() *tokenError {
+	return &tokenError{code: "no-tls", status: http.StatusMisdirectedRequest,
 		detail: "This server speaks TLS only. Use https:// and the address it printed when it started."}
 }
 
-func wrongHost() *refusal {
-	return &refusal{code: "wrong-host", status: http.StatusMisdirectedRequest,
+func wrongHost() *tokenError {
+	return &tokenError{code: "wrong-host", status: http.StatusMisdirectedRequest,
 		detail: "This server does not answer to that host name. Use the address it printed when it started, with the port."}
 }
 
-func wrongOrigin() *refusal {
-	return &refusal{code: "wrong-origin", status: http.StatusForbidden,
+func wrongOrigin() *tokenError {
+	return &tokenError{code: "wrong-origin", status: http.StatusForbidden,
 		detail: "Web pages of another origin may not use this server. Programs send no Origin header."}
 }
 
-func wrongSite() *refusal {
-	return &refusal{code: "wrong-site", status: http.StatusForbidden,
+func wrongSite() *tokenError {
+	return &tokenError{code: "wrong-site", status: http.StatusForbidden,
 		detail: "The browser says that another site sent this request. Open this server's address yourself."}
 }
 
 const methods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 
-func badMethod() *refusal {
-	return &refusal{"bad-method", http.StatusMethodNotAllowed,
+func badMethod() *tokenError {
+	return &tokenError{"bad-method", http.StatusMethodNotAllowed,
 		"Use one of the methods of the Allow header.", [2]string{"Allow", methods}}
 }
 
 // options is not an error, but an answer of the gate like the others.
-func options() *refusal {
-	return &refusal{status: http.StatusNoContent, header: [2]string{"Allow", methods}}
+func options() *tokenError {
+	return &tokenError{status: http.StatusNoContent, header: [2]string{"Allow", methods}}
 }
 
-func longTarget() *refusal {
-	return &refusal{code: "long-target", status: http.StatusRequestURITooLong,
+func longTarget() *tokenError {
+	return &tokenError{code: "long-target", status: http.StatusRequestURITooLong,
 		detail: fmt.Sprintf("Send a request target of at most %d bytes.", maxTarget)}
 }
 
-func longHeader() *refusal {
-	return &refusal{code: "long-header", status: http.StatusRequestHeaderFieldsTooLarge,
+func longHeader() *tokenError {
+	return &tokenError{code: "long-header", status: http.StatusRequestHeaderFieldsTooLarge,
 		detail: fmt.Sprintf("Send header fields of at most %d bytes altogether.", maxHeader)}
 }
 
-func noToken() *refusal {
-	return &refusal{"no-token", http.StatusUnauthorized,
+func noToken() *tokenError {
+	return &tokenError{"no-token", http.StatusUnauthorized,
 		"Send the header \"Authorization: Bearer TOKEN\", once. The token is in the file the server named when it started; it is not taken from the query or a cookie.",
 		[2]string{"WWW-Authenticate", `Bearer realm="helve"`}}
 }
 
-func wrongToken() *refusal {
-	return &refusal{"wrong-token", http.StatusUnauthorized,
+func wrongToken() *tokenError {
+	return &tokenError{"wrong-token", http.StatusUnauthorized,
 		"The token is not the one of this server. It is in the file the server named when it started.",
 		[2]string{"WWW-Authenticate", `Bearer realm="helve", error="invalid_token"`}}
 }
 
-func manyWrong() *refusal {
-	return &refusal{"many-wrong-tokens", http.StatusTooManyRequests,
+func manyWrong() *tokenError {
+	return &tokenError{"many-wrong-tokens", http.StatusTooManyRequests,
 		"Too many wrong tokens. The right one is in the file the server named when it started, and is taken at any time.",
 		[2]string{"Retry-After", "1"}}
 }
 
-func wrongType() *refusal {
-	return &refusal{"wrong-type", http.StatusUnsupportedMediaType,
+func wrongType() *tokenError {
+	return &tokenError{"wrong-type", http.StatusUnsupportedMediaType,
 		"Send \"Content-Type: application/json\", in UTF-8.", [2]string{"Accept", "application/json"}}
 }
 
-func wrongCoding() *refusal {
-	return &refusal{"wrong-coding", http.StatusUnsupportedMediaType,
+func wrongCoding() *tokenError {
+	return &tokenError{"wrong-coding", http.StatusUnsupportedMediaType,
 		"Send the body as it is, without Content-Encoding.", [2]string{"Accept-Encoding", "identity"}}
 }
 
-func longBody(limit int64) *refusal {
-	return &refusal{code: "long-body", status: http.StatusRequestEntityTooLarge,
+func longBody(limit int64) *tokenError {
+	return &tokenError{code: "long-body", status: http.StatusRequestEntityTooLarge,
 		detail: fmt.Sprintf("Send a body of at most %d bytes.", limit)}
 }
 
-func slowBody(limit time.Duration) *refusal {
-	return &refusal{code: "slow-body", status: http.StatusRequestTimeout,
+func slowBody(limit time.Duration) *tokenError {
+	return &tokenError{code: "slow-body", status: http.StatusRequestTimeout,
 		detail: fmt.Sprintf("Send the whole body within %s.", limit)}
 }
 
-func brokenBody() *refusal {
-	return &refusal{code: "broken-body", status: http.StatusBadRequest,
+func brokenBody() *tokenError {
+	return &tokenError{code: "broken-body", status: http.StatusBadRequest,
 		detail: "The body ended early or is not well formed. Send it again."}
 }
 
-func busy() *refusal {
-	return &refusal{"busy", http.StatusServiceUnavailable,
+func busy() *tokenError {
+	return &tokenError{"busy", http.StatusServiceUnavailable,
 		"Too many requests or streams are open. Close some, or try again later.", [2]string{"Retry-After", "5"}}
 }
 
 // refuse answers with a refusal and ends the connection where there may be more
 // of the request to come.
-func (g *Guard) refuse(a *answer, r *http.Request, no *refusal) {
+func (g *Guard) refuse(a *answer, r *http.Request, no *tokenError) {
 	g.log.Debug("request refused", slog.Int("status", no.status), slog.String("code", no.code), slog.String("from", r.RemoteAddr))
 	h := a.Header()
 	if r.ContentLength != 0 {
@@ -199,8 +199,8 @@ func (a *answer) seal() {
 	}
 }
 
-// finish is called when the handler is done, which may have written nothing.
-func (a *answer) finish() {
+// handlerDone is called when the handler is done, which may have written nothing.
+func (a *answer) handlerDone() {
 	a.seal()
 	a.extend()
 }

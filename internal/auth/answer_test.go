@@ -142,7 +142,7 @@ func TestErrorAnswer(t *testing.T) {
 }
 
 func TestEar(t *testing.T) {
-	e, err := listen(t.Context(), 0, "/callback/abc")
+	e, err := newListener(t.Context(), 0, "/callback/abc")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,12 +197,12 @@ func TestEar(t *testing.T) {
 }
 
 func TestPort(t *testing.T) {
-	e, err := listen(t.Context(), 0, fixedPath)
+	e, err := newListener(t.Context(), 0, fixedPath)
 	if err != nil {
 		t.Fatal(err)
 	}
 	u, _ := url.Parse(e.redirect)
-	if _, err := again(t.Context(), e.redirect+"/x", 0); err == nil {
+	if _, err := relisten(t.Context(), e.redirect+"/x", 0); err == nil {
 		t.Error("a port was taken twice")
 	}
 	e.close()
@@ -210,7 +210,7 @@ func TestPort(t *testing.T) {
 		redirect string
 		port     int
 	}{{"http://127.0.0.1:1234/callback/x", 1235}, {"http://127.0.0.1/callback/x", 0}, {"http://127.0.0.1:0/x", 0}, {"%", 0}} {
-		if e, err := again(t.Context(), tt.redirect, tt.port); err == nil {
+		if e, err := relisten(t.Context(), tt.redirect, tt.port); err == nil {
 			e.close()
 			t.Errorf("%v was listened to", tt)
 		}

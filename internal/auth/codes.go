@@ -22,12 +22,12 @@ const (
 type Codes struct {
 	now   func() time.Time
 	mu    sync.Mutex
-	open  []code // the oldest first
+	open  []oauthCode // the oldest first
 	wrong bucket
 }
 
 // A code is known by its hash only.
-type code struct {
+type oauthCode struct {
 	sum     [sha256.Size]byte
 	expires time.Time
 }
@@ -49,12 +49,12 @@ func (c *Codes) Make() (text string, expires time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.now()
-	c.sweep(now)
+	c.removeExpired(now)
 	if len(c.open) >= maxCodes {
 		c.open = slices.Delete(c.open, 0, len(c.open)-maxCodes+1)
 	}
 	expires = now.Add(codeTime)
-	c.open = append(c.open, code{sha256.Sum256([]byte(text)), expires})
+	c.open = append(c.open, oauthCode{sha256.Sum256([]byte(text)), expires})
 	return text, expires
 }
 
@@ -66,7 +66,7 @@ func (c *Codes) Take(text string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.now()
-	c.sweep(now)
+	c.removeExpired(now)
 	found := -1
 	for i := range c.open { // all of them: the time tells nothing
 		found = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(sum[:], c.open[i].sum[:]), i, found)
@@ -86,10 +86,10 @@ func (c *Codes) Flooded() bool {
 	now := c.now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return !c.wrong.has(now)
+	return !c.wrong.allows(now)
 }
 
-// sweep forgets the codes whose time is over.
-func (c *Codes) sweep(now time.Time) {
-	c.open = slices.DeleteFunc(c.open, func(o code) bool { return !now.Before(o.expires) })
+// removeExpired forgets the codes whose time is over.
+func (c *Codes) removeExpired(now time.Time) {
+	c.open = slices.DeleteFunc(c.open, func(o oauthCode) bool { return !now.Before(o.expires) })
 }

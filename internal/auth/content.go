@@ -7,7 +7,7 @@ import (
 
 // checkContent lets JSON bodies in and nothing else. A form of a foreign page
 // can send every other type without asking the browser for leave.
-func checkContent(r *http.Request) *refusal {
+func checkContent(r *http.Request) *tokenError {
 	switch r.Method {
 	case http.MethodPost, http.MethodPut, http.MethodPatch:
 		// also without a body

@@ -45,7 +45,7 @@ func demanded(resp *http.Response) demand {
 }
 
 // A plan is what is known about a server's authorization server.
-type plan struct {
+type authServer struct {
 	meta     *oauthex.AuthServerMeta
 	resource string
 	scopes   []string // that the resource names
@@ -57,17 +57,17 @@ type scout struct {
 	own   *url.URL
 	named *http.Client // for the document that the server's no names
 	any   *http.Client // for the rest
-	gate  *gate        // of the rest
+	gate  *hostGuard   // of the rest
 	alone bool         // no person
 }
 
 // discover finds out who signs people in for a server.
-func (h *handler) discover(ctx context.Context, d demand) (*plan, error) {
+func (h *handler) discover(ctx context.Context, d demand) (*authServer, error) {
 	if err := safe(h.url); err != nil {
 		return nil, err
 	}
-	g := h.pass(!h.opts.Interactive)
-	s := &scout{own: g.own, named: h.through(h.pass(true)), any: h.through(g), gate: g, alone: !h.opts.Interactive}
+	g := h.newGuard(!h.opts.Interactive)
+	s := &scout{own: g.own, named: h.through(h.newGuard(true)), any: h.through(g), gate: g, alone: !h.opts.Interactive}
 	prm, own, err := s.resource(ctx, d.metadata)
 	if err != nil {
 		return nil, fmt.Errorf("metadata of the server: %w", err)
@@ -80,7 +80,7 @@ func (h *handler) discover(ctx context.Context, d demand) (*plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("metadata of the authorization server %s: %w", signinBare(issuer), err)
 	}
-	return &plan{meta: meta, resource: prm.Resource, scopes: prm.ScopesSupported}, nil
+	return &authServer{meta: meta, resource: prm.Resource, scopes: prm.ScopesSupported}, nil
 }
 
 // resource returns the metadata of the server. Without any, the server is its
@@ -242,7 +242,7 @@ func names(u *url.URL) []string {
 // scopes are the ones to ask for: the config's, else the union of those that
 // were granted before and those that are demanded, else those the resource
 // names; and the right to renew.
-func (h *handler) scopes(p *plan, d demand, granted []string) []string {
+func (h *handler) scopes(p *authServer, d demand, granted []string) []string {
 	var want []string
 	switch {
 	case h.client.Scope != "":
@@ -274,8 +274,8 @@ func unique(all []string) []string {
 	})
 }
 
-// missing returns those of want that are not in have.
-func missing(want, have []string) []string {
+// difference returns those of want that are not in have.
+func difference(want, have []string) []string {
 	seen := make(map[string]bool, len(have))
 	for _, s := range have {
 		seen[s] = true

@@ -32,7 +32,7 @@ const (
 )
 
 // A file is the whole content of a store's file.
-type file struct {
+type storeFile struct {
 	Version int       `json:"version"`
 	Servers []*record `json:"servers"`
 }
@@ -84,11 +84,11 @@ func (r *record) bound() *record {
 	return &record{Server: r.Server, URL: r.URL, Issuer: r.Issuer, TokenURL: r.TokenURL}
 }
 
-// lacks reports whether the server has asked for more than was granted.
-func (r *record) lacks() bool { return len(missing(r.Wanted, r.Scopes)) > 0 }
+// lacksScopes reports whether the server has asked for more than was granted.
+func (r *record) lacksScopes() bool { return len(difference(r.Wanted, r.Scopes)) > 0 }
 
 // find returns the record of a server at a URL, or nil.
-func (f *file) find(server, url string) *record {
+func (f *storeFile) find(server, url string) *record {
 	for _, r := range f.Servers {
 		if r.Server == server && r.URL == url {
 			return r
@@ -98,15 +98,15 @@ func (f *file) find(server, url string) *record {
 }
 
 // put adds a record or replaces the one of the same server and URL.
-func (f *file) put(r *record) {
-	f.drop(func(old *record) bool { return old.Server == r.Server && old.URL == r.URL })
+func (f *storeFile) put(r *record) {
+	f.removeRecords(func(old *record) bool { return old.Server == r.Server && old.URL == r.URL })
 	f.Servers = append(f.Servers, r)
 	slices.SortFunc(f.Servers, func(a, b *record) int {
 		return cmp.Or(cmp.Compare(a.Server, b.Server), cmp.Compare(a.URL, b.URL))
 	})
 }
 
-func (f *file) drop(which func(*record) bool) {
+func (f *storeFile) removeRecords(which func(*record) bool) {
 	f.Servers = slices.DeleteFunc(f.Servers, which)
 }
 
@@ -114,8 +114,8 @@ func (f *file) drop(which func(*record) bool) {
 var errNewer = errors.New("the sign-in file was written by a newer version of helve")
 
 // decode reads the content of a store's file. Its errors hold nothing of it.
-func decode(data []byte) (*file, error) {
-	var f file
+func decode(data []byte) (*storeFile, error) {
+	var f storeFile
 	var head struct {
 		Version int `json:"version"`
 	}
@@ -145,7 +145,7 @@ func (s *SignIns) exists() bool {
 
 // read returns the file's content; without a file, an empty one. It takes no
 // lock: a file is only ever replaced as a whole. A damaged file is set aside.
-func (s *SignIns) read() (*file, error) {
+func (s *SignIns) read() (*storeFile, error) {
 	f, err := s.load()
 	if !errors.Is(err, ErrDamagedSignIns) {
 		return f, err
@@ -162,7 +162,7 @@ func (s *SignIns) read() (*file, error) {
 
 // loadLocked reads the file and sets a damaged one aside. Only the holder of
 // the lock may do that: another process may have written a good one meanwhile.
-func (s *SignIns) loadLocked() (*file, error) {
+func (s *SignIns) loadLocked() (*storeFile, error) {
 	f, err := s.load()
 	if !errors.Is(err, ErrDamagedSignIns) {
 		return f, err
@@ -180,10 +180,10 @@ func (s *SignIns) loadLocked() (*file, error) {
 	return nil, fmt.Errorf("%w: it was set aside as %s; sign in again with `helve mcp auth`", ErrDamagedSignIns, aside)
 }
 
-func (s *SignIns) load() (*file, error) {
+func (s *SignIns) load() (*storeFile, error) {
 	h, err := os.Open(s.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &file{Version: fileVersion}, nil
+		return &storeFile{Version: fileVersion}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the sign-in file: %w", err)
@@ -203,7 +203,7 @@ func (s *SignIns) load() (*file, error) {
 }
 
 // update changes the file under the lock and replaces it in one step.
-func (s *SignIns) update(ctx context.Context, change func(*file)) error {
+func (s *SignIns) update(ctx context.Context, change func(*storeFile)) error {
 	unlock, err := s.lock(ctx)
 	if err != nil {
 		return err

@@ -32,7 +32,7 @@ func TestKnownAndForget(t *testing.T) {
 		{Server: "a", URL: "https://a2", ClientID: "id", ClientSecret: "SECRET", Redirect: "http://127.0.0.1:1/callback/x"},
 		{Server: "a", URL: "https://a1", AccessToken: "SECRET"},
 	} {
-		if err := s.update(t.Context(), func(f *file) { f.put(r) }); err != nil {
+		if err := s.update(t.Context(), func(f *storeFile) { f.put(r) }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -86,7 +86,7 @@ func TestDamaged(t *testing.T) {
 	if err := os.WriteFile(s.path, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.update(t.Context(), func(*file) { t.Error("it was changed") }); !errors.Is(err, ErrDamagedSignIns) {
+	if err := s.update(t.Context(), func(*storeFile) { t.Error("it was changed") }); !errors.Is(err, ErrDamagedSignIns) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -200,7 +200,7 @@ func TestNothingSecret(t *testing.T) {
 	r := record{Server: "a", URL: "https://x:SECRET@y?SECRET", AccessToken: "SECRET", RefreshToken: "SECRET", ClientSecret: "SECRET"}
 	for _, text := range []string{
 		fmt.Sprint(c, &c), fmt.Sprintf("%v %+v %#v %s %q", c, c, c, c, c), fmt.Sprintf("%+v", struct{ C OAuthClient }{c}),
-		fmt.Sprintf("%v %+v %#v %s", &r, &r, &r, &r), fmt.Sprintf("%+v", file{Servers: []*record{&r}}),
+		fmt.Sprintf("%v %+v %#v %s", &r, &r, &r, &r), fmt.Sprintf("%+v", storeFile{Servers: []*record{&r}}),
 	} {
 		if strings.Contains(text, "SECRET") {
 			t.Errorf("%s", text)

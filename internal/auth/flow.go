@@ -31,7 +31,7 @@ func (h *handler) Authorize(ctx context.Context, req *http.Request, resp *http.R
 	if d.status == http.StatusForbidden && d.err != "insufficient_scope" {
 		return nil // a sign-in would not change it; the server's own words are passed on
 	}
-	leave, err := enter(ctx, h.turn)
+	leave, err := acquireSlot(ctx, h.turn)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (h *handler) Authorize(ctx context.Context, req *http.Request, resp *http.R
 		return err
 	}
 	used, _ := strings.CutPrefix(req.Header.Get("Authorization"), "Bearer ")
-	if r != nil && r.AccessToken != used && !h.over(r) && !(h.opts.Interactive && r.lacks()) {
+	if r != nil && r.AccessToken != used && !h.isExpired(r) && !(h.opts.Interactive && r.lacksScopes()) {
 		return nil
 	}
 	if h.opts.Interactive {
@@ -95,16 +95,16 @@ func (h *handler) needed(ctx context.Context, d demand) error {
 		case h.client.ID == "" && p.meta.RegistrationEndpoint == "":
 			return ErrRegistration
 		case moved(old, p):
-			return fmt.Errorf("%w: %s%s", ErrSignIn, h.move(old, p), h.accept())
+			return fmt.Errorf("%w: %s%s", ErrSignIn, h.logMove(old, p), h.accept())
 		}
 	}
 	if d.status == http.StatusForbidden {
 		if err := h.remember(ctx, d.scopes); err != nil {
 			return err
 		}
-		return h.wanted(fmt.Sprintf("server %q asks for more rights than it was given%s", h.server, more))
+		return h.signInNeeded(fmt.Sprintf("server %q asks for more rights than it was given%s", h.server, more))
 	}
-	return h.wanted(fmt.Sprintf("server %q knows nobody%s", h.server, more))
+	return h.signInNeeded(fmt.Sprintf("server %q knows nobody%s", h.server, more))
 }
 
 // last is what is kept about the server's last sign-in, if anything.
@@ -118,13 +118,13 @@ func (h *handler) last() (*record, error) {
 
 // moved reports whether another authorization server is named than the one of
 // the last sign-in, or the same with a token endpoint elsewhere.
-func moved(old *record, p *plan) bool {
+func moved(old *record, p *authServer) bool {
 	return old != nil && old.Issuer != "" &&
 		(rootless(old.Issuer) != rootless(p.meta.Issuer) || originOf(old.TokenURL) != originOf(p.meta.TokenEndpoint))
 }
 
-// move tells of a change of the authorization server.
-func (h *handler) move(old *record, p *plan) string {
+// logMove tells of a change of the authorization server.
+func (h *handler) logMove(old *record, p *authServer) string {
 	return fmt.Sprintf("server %q used to sign people in at %s and now names %s", h.server,
 		where(old.Issuer, old.TokenURL), where(p.meta.Issuer, p.meta.TokenEndpoint))
 }
@@ -132,7 +132,7 @@ func (h *handler) move(old *record, p *plan) string {
 // accept says how to accept a change of the authorization server. Where
 // hearing of it is not enough, the old one has to be forgotten.
 func (h *handler) accept() string {
-	name := shown(h.server)
+	name := shellName(h.server)
 	text := "; if you know that it has moved, run "
 	if h.client.Secret != "" || h.opts.Interactive {
 		text += fmt.Sprintf("`helve mcp auth %s --forget` and then ", name)
@@ -151,7 +151,7 @@ func where(issuer, token string) string {
 // recognize makes sure that the authorization server is the one of the last
 // sign-in, or that the person hears that it is not before a browser opens. The
 // secret of the config is for the old one: it takes more than hearing.
-func (h *handler) recognize(old *record, p *plan) error {
+func (h *handler) recognize(old *record, p *authServer) error {
 	if !moved(old, p) {
 		return nil
 	}
@@ -160,21 +160,21 @@ func (h *handler) recognize(old *record, p *plan) error {
 		tell = h.opts.Show
 	}
 	if tell == nil || h.client.Secret != "" {
-		return errors.New(h.move(old, p) + h.accept())
+		return errors.New(h.logMove(old, p) + h.accept())
 	}
-	tell(h.move(old, p) + "; go on only if you expected that")
+	tell(h.logMove(old, p) + "; go on only if you expected that")
 	return nil
 }
 
 // remember keeps what the server asks for, so that the next sign-in is for that
 // too: a call shows it, and the person who signs in makes none.
 func (h *handler) remember(ctx context.Context, scopes []string) error {
-	if r, err := h.stored(); err != nil || r == nil || len(missing(scopes, append(slices.Clone(r.Scopes), r.Wanted...))) == 0 {
+	if r, err := h.stored(); err != nil || r == nil || len(difference(scopes, append(slices.Clone(r.Scopes), r.Wanted...))) == 0 {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lockWait)
 	defer cancel()
-	return h.store.update(ctx, func(f *file) {
+	return h.store.update(ctx, func(f *storeFile) {
 		if r := f.find(h.server, h.key()); r != nil && r.AccessToken != "" {
 			c := *r
 			c.Wanted = unique(append(slices.Clone(r.Wanted), scopes...))
@@ -219,10 +219,10 @@ func (h *handler) signIn(ctx context.Context, d demand, old *record) error {
 
 // A visit is one sign-in on its way.
 type signinVisit struct {
-	*plan
+	*authServer
 	scopes []string // to ask for
 	client *record  // whom to sign in as; becomes what is kept
-	ear    *ear
+	ear    *callbackListener
 }
 
 func (h *handler) walk(ctx context.Context, d demand, old *record) error {
@@ -244,7 +244,7 @@ func (h *handler) walk(ctx context.Context, d demand, old *record) error {
 	if err := h.allowed(p, d, granted); err != nil {
 		return err
 	}
-	v := &signinVisit{plan: p, scopes: h.scopes(p, d, granted)}
+	v := &signinVisit{authServer: p, scopes: h.scopes(p, d, granted)}
 	if err := h.enroll(ctx, v); err != nil {
 		return err
 	}
@@ -262,11 +262,11 @@ func (h *handler) walk(ctx context.Context, d demand, old *record) error {
 		return err
 	}
 	defer unlock()
-	return h.keep(ctx, v.client.granted(g, h.store.now()))
+	return h.saveRecord(ctx, v.client.granted(g, h.store.now()))
 }
 
 // allowed refuses a sign-in for more rights that would change nothing.
-func (h *handler) allowed(p *plan, d demand, granted []string) error {
+func (h *handler) allowed(p *authServer, d demand, granted []string) error {
 	if d.status != http.StatusForbidden {
 		return nil
 	}
@@ -275,11 +275,11 @@ func (h *handler) allowed(p *plan, d demand, granted []string) error {
 		asked = p.scopes
 	}
 	if h.client.Scope != "" {
-		if more := missing(asked, strings.Fields(h.client.Scope)); len(more) > 0 {
+		if more := difference(asked, strings.Fields(h.client.Scope)); len(more) > 0 {
 			return fmt.Errorf("the server asks for %q, which the scope of the config leaves out", clip(strings.Join(more, " ")))
 		}
 	}
-	if len(missing(asked, granted)) == 0 {
+	if len(difference(asked, granted)) == 0 {
 		return fmt.Errorf("the server asks for %q, which it was already given", clip(strings.Join(asked, " ")))
 	}
 	return nil
@@ -296,7 +296,7 @@ func (h *handler) enroll(ctx context.Context, v *signinVisit) (err error) {
 	if h.client.ID != "" {
 		v.client.ClientID = h.client.ID
 		v.client.AuthStyle = choose(h.client.Secret, v.meta.TokenEndpointAuthMethodsSupported)
-		v.ear, err = listen(ctx, h.opts.Port, fixedPath)
+		v.ear, err = newListener(ctx, h.opts.Port, fixedPath)
 		return err
 	}
 	if v.meta.RegistrationEndpoint == "" {
@@ -306,13 +306,13 @@ func (h *handler) enroll(ctx context.Context, v *signinVisit) (err error) {
 	if err != nil {
 		return err
 	}
-	if old != nil && h.usable(old) && !moved(old, v.plan) {
-		if v.ear, err = again(ctx, old.Redirect, h.opts.Port); err == nil {
+	if old != nil && h.usable(old) && !moved(old, v.authServer) {
+		if v.ear, err = relisten(ctx, old.Redirect, h.opts.Port); err == nil {
 			v.client.adopt(old)
 			return nil
 		}
 	}
-	if v.ear, err = listen(ctx, h.opts.Port, randomPath()); err != nil {
+	if v.ear, err = newListener(ctx, h.opts.Port, randomPath()); err != nil {
 		return err
 	}
 	if err := h.register(ctx, v); err != nil {
@@ -395,7 +395,7 @@ func (h *handler) consent(ctx context.Context, v *signinVisit) (*grant, error) {
 	if slices.Contains(v.scopes, offline) {
 		opts = append(opts, oauth2.SetAuthURLParam("prompt", "consent")) // OpenID Connect gives no refresh token without
 	}
-	a, err := h.await(ctx, v.ear, cfg.AuthCodeURL(v.ear.state, opts...))
+	a, err := h.waitResponse(ctx, v.ear, cfg.AuthCodeURL(v.ear.state, opts...))
 	if err != nil {
 		return nil, err
 	}
@@ -427,7 +427,7 @@ func (h *handler) doubt(ctx context.Context, r *record) {
 	if err != nil || f.find(r.Server, r.URL) == nil {
 		return
 	}
-	_ = h.store.update(ctx, func(f *file) { // at worst the next sign-in fails too
+	_ = h.store.update(ctx, func(f *storeFile) { // at worst the next sign-in fails too
 		if old := f.find(r.Server, r.URL); old != nil && old.ClientID == r.ClientID {
 			old.Stale = true
 		}

@@ -250,7 +250,7 @@ func TestRefusalCodes(t *testing.T) {
 		}
 		checkAnswer(t, resp, body)
 	}
-	for code, no := range map[string]*refusal{
+	for code, no := range map[string]*tokenError{
 		"no-tls": noTLS(), "many-wrong-tokens": manyWrong(), "slow-body": slowBody(time.Minute), "busy": busy(),
 	} {
 		if no.code != code {
@@ -336,18 +336,18 @@ func TestRoom(t *testing.T) {
 					<-end
 				}))
 				first, second, other, late := l.dial(), l.dial(), l.dial(), l.dial()
-				if got := ask(t, first, c.first); got != 200 {
+				if got := postForm(t, first, c.first); got != 200 {
 					t.Fatalf("the first: %d", got)
 				}
-				if got := ask(t, second, c.second); got != 503 {
+				if got := postForm(t, second, c.second); got != 503 {
 					t.Errorf("one too many: %d", got)
 				}
-				if got := ask(t, other, c.other); got != 200 {
+				if got := postForm(t, other, c.other); got != 200 {
 					t.Errorf("of the other kind: %d", got)
 				}
 				close(end)
 				synctest.Wait()
-				if got := ask(t, late, c.second); got != 200 {
+				if got := postForm(t, late, c.second); got != 200 {
 					t.Errorf("when there is room again: %d", got)
 				}
 				for _, c := range []net.Conn{first, second, other, late} {
@@ -358,8 +358,8 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// ask sends a request and returns the status of its answer.
-func ask(t *testing.T, c net.Conn, raw string) int {
+// postForm sends a request and returns the status of its answer.
+func postForm(t *testing.T, c net.Conn, raw string) int {
 	t.Helper()
 	if _, err := io.WriteString(c, raw); err != nil {
 		t.Fatal(err)

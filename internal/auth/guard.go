@@ -178,13 +178,13 @@ func (g *Guard) wrap(next http.Handler, kept *guests) http.Handler {
 			return
 		}
 		next.ServeHTTP(a, passed(r, body))
-		a.finish()
+		a.handlerDone()
 	})
 }
 
 // admit decides on who sends a request, and whether we are meant by it. A
 // stranger is one who shows no token and needs none.
-func (g *Guard) admit(r *http.Request) (stranger bool, no *refusal) {
+func (g *Guard) admit(r *http.Request) (stranger bool, no *tokenError) {
 	if g.tls != nil && r.TLS == nil {
 		return false, noTLS()
 	}
@@ -207,7 +207,7 @@ func (g *Guard) admit(r *http.Request) (stranger bool, no *refusal) {
 }
 
 // check decides on what else can be told from the head of a request.
-func (g *Guard) check(r *http.Request, maxBody int64) *refusal {
+func (g *Guard) check(r *http.Request, maxBody int64) *tokenError {
 	if r.Method == http.MethodOptions {
 		return options()
 	}
@@ -221,7 +221,7 @@ func (g *Guard) check(r *http.Request, maxBody int64) *refusal {
 }
 
 // checkPlace decides on where a request was sent and from where.
-func (g *Guard) checkPlace(r *http.Request) *refusal {
+func (g *Guard) checkPlace(r *http.Request) *tokenError {
 	// net/http puts the host of an absolute target into r.Host, as it should,
 	// but takes the header for a target without.
 	if !g.hosts[lower(r.Host)] || !goodTarget(r.URL) {
@@ -294,7 +294,7 @@ func isLarge(r *http.Request) bool { return r.ContentLength > largeBody || r.Con
 
 // readBody reads the body of a request. Only while it does so the connection
 // has a deadline for reading: one that stayed would end event streams.
-func readBody(a *answer, r *http.Request, limit int64, timeout time.Duration) ([]byte, *refusal) {
+func readBody(a *answer, r *http.Request, limit int64, timeout time.Duration) ([]byte, *tokenError) {
 	if r.ContentLength == 0 {
 		return nil, nil
 	}
@@ -339,7 +339,7 @@ func (g *Guard) Server(next http.Handler) *http.Server {
 	kept := newGuests()
 	return &http.Server{
 		Handler:                      g.wrap(next, kept),
-		ConnState:                    kept.watch,
+		ConnState:                    kept.connState,
 		ConnContext:                  withConn,
 		TLSConfig:                    g.tls,
 		DisableGeneralOptionsHandler: true, // OPTIONS * takes the same road

@@ -48,14 +48,14 @@ func (h *handler) TokenSource(ctx context.Context) (oauth2.TokenSource, error) {
 	if err != nil || r == nil {
 		return nil, err
 	}
-	if h.opts.Interactive && r.lacks() {
+	if h.opts.Interactive && r.lacksScopes() {
 		return nil, nil // the person has come to give more
 	}
-	return &source{ctx: ctx, h: h, last: r}, nil
+	return &tokenSource{ctx: ctx, h: h, last: r}, nil
 }
 
 // A source gives one connection's tokens.
-type source struct {
+type tokenSource struct {
 	ctx  context.Context
 	h    *handler
 	mu   sync.Mutex
@@ -63,7 +63,7 @@ type source struct {
 }
 
 // Token returns a token that is good for a while.
-func (s *source) Token() (*oauth2.Token, error) {
+func (s *tokenSource) Token() (*oauth2.Token, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.h.due(s.last) {
@@ -72,7 +72,7 @@ func (s *source) Token() (*oauth2.Token, error) {
 			return nil, err
 		}
 		if r == nil {
-			return nil, s.h.wanted("the sign-in was removed")
+			return nil, s.h.signInNeeded("the sign-in was removed")
 		}
 		s.last = r
 	}
@@ -95,8 +95,8 @@ func (h *handler) due(r *record) bool {
 	return !r.Expiry.IsZero() && !h.store.now().Before(r.Expiry.Add(-margin(r)))
 }
 
-// over reports whether a token has ended.
-func (h *handler) over(r *record) bool {
+// isExpired reports whether a token has ended.
+func (h *handler) isExpired(r *record) bool {
 	return !r.Expiry.IsZero() && !h.store.now().Before(r.Expiry)
 }
 
@@ -124,17 +124,17 @@ func (h *handler) current(ctx context.Context) (*record, error) {
 	if err != nil || r == nil || !h.due(r) {
 		return r, err
 	}
-	if !h.over(r) && h.paused() {
+	if !h.isExpired(r) && h.paused() {
 		return r, nil
 	}
 	if r.RefreshToken == "" {
-		if h.over(r) {
-			return nil, h.wanted("the token has ended and can not be renewed")
+		if h.isExpired(r) {
+			return nil, h.signInNeeded("the token has ended and can not be renewed")
 		}
 		return r, nil
 	}
 	fresh, err := h.renew(ctx, r.AccessToken, false)
-	if err != nil && !errors.Is(err, ErrSignIn) && !h.over(r) {
+	if err != nil && !errors.Is(err, ErrSignIn) && !h.isExpired(r) {
 		h.rest()
 		return r, nil
 	}
@@ -157,7 +157,7 @@ func (h *handler) rest() {
 // has done so since used was read. With force it does so although the token
 // is not due.
 func (h *handler) renew(ctx context.Context, used string, force bool) (*record, error) {
-	leave, err := enter(ctx, h.busy)
+	leave, err := acquireSlot(ctx, h.busy)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +175,7 @@ func (h *handler) renew(ctx context.Context, used string, force bool) (*record, 
 		if err != nil {
 			return nil, err
 		}
-		if done, err := h.settled(r, used, force); done || err != nil {
+		if done, err := h.isCurrent(r, used, force); done || err != nil {
 			return r, err
 		}
 		fresh, err := h.exchange(ctx, r)
@@ -184,7 +184,7 @@ func (h *handler) renew(ctx context.Context, used string, force bool) (*record, 
 			return fresh, err
 		}
 		if tries > 1 || !h.succeeded(r) {
-			return nil, h.refused(ctx, r, no)
+			return nil, h.renewalError(ctx, r, no)
 		}
 	}
 }
@@ -196,8 +196,8 @@ func (h *handler) succeeded(r *record) bool {
 	return err == nil && again != nil && again.RefreshToken != r.RefreshToken
 }
 
-// enter takes the one place there is.
-func enter(ctx context.Context, place chan struct{}) (leave func(), err error) {
+// acquireSlot takes the one place there is.
+func acquireSlot(ctx context.Context, place chan struct{}) (leave func(), err error) {
 	select {
 	case place <- struct{}{}:
 		return func() { <-place }, nil
@@ -206,26 +206,26 @@ func enter(ctx context.Context, place chan struct{}) (leave func(), err error) {
 	}
 }
 
-// settled reports whether what is stored needs no renewal, or can have none.
-func (h *handler) settled(r *record, used string, force bool) (bool, error) {
+// isCurrent reports whether what is stored needs no renewal, or can have none.
+func (h *handler) isCurrent(r *record, used string, force bool) (bool, error) {
 	switch {
 	case r == nil:
-		return false, h.wanted("the sign-in was removed")
+		return false, h.signInNeeded("the sign-in was removed")
 	case !h.due(r) && (!force || r.AccessToken != used):
 		return true, nil // another process was faster
 	case r.RefreshToken == "":
-		return false, h.wanted("the token has ended and can not be renewed")
+		return false, h.signInNeeded("the token has ended and can not be renewed")
 	}
 	return false, nil
 }
 
-// refused makes the error of a renewal that the server said no to, and
+// renewalError makes the error of a renewal that the server said no to, and
 // forgets a token that is of no more use.
-func (h *handler) refused(ctx context.Context, r *record, no *signinRefusal) error {
+func (h *handler) renewalError(ctx context.Context, r *record, no *signinRefusal) error {
 	if no.final() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lockWait)
 		defer cancel()
-		err := h.store.update(ctx, func(f *file) {
+		err := h.store.update(ctx, func(f *storeFile) {
 			now := f.find(r.Server, r.URL)
 			switch {
 			case now == nil || now.RefreshToken != r.RefreshToken:
@@ -240,7 +240,7 @@ func (h *handler) refused(ctx context.Context, r *record, no *signinRefusal) err
 		}
 	}
 	if no.lasting() {
-		return h.wanted("the token could not be renewed, " + no.Error())
+		return h.signInNeeded("the token could not be renewed, " + no.Error())
 	}
 	return fmt.Errorf("renewing the token of server %q: %w", h.server, no)
 }
@@ -267,7 +267,7 @@ func (h *handler) exchange(ctx context.Context, r *record) (*record, error) {
 		"refresh_token": {r.RefreshToken},
 	})
 	if errors.Is(err, errBarred) || errors.Is(err, errScheme) {
-		return nil, h.wanted("the token could not be renewed, " + err.Error())
+		return nil, h.signInNeeded("the token could not be renewed, " + err.Error())
 	}
 	if err != nil {
 		return nil, err
@@ -280,7 +280,7 @@ func (h *handler) exchange(ctx context.Context, r *record) (*record, error) {
 		fresh.Scopes = r.Scopes
 	}
 	fresh.Wanted = r.Wanted
-	return fresh, h.keep(ctx, fresh)
+	return fresh, h.saveRecord(ctx, fresh)
 }
 
 // granted is the record with a new token.
@@ -291,15 +291,15 @@ func (r *record) granted(g *grant, now time.Time) *record {
 	return fresh
 }
 
-// keep writes a record, whether the caller is still there or not.
-func (h *handler) keep(ctx context.Context, r *record) error {
+// saveRecord writes a record, whether the caller is still there or not.
+func (h *handler) saveRecord(ctx context.Context, r *record) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lockWait)
 	defer cancel()
-	return h.store.update(ctx, func(f *file) { f.put(r) })
+	return h.store.update(ctx, func(f *storeFile) { f.put(r) })
 }
 
 // http is the client for what the metadata of the authorization server names.
-func (h *handler) http() *http.Client { return still(h.through(h.pass(false))) }
+func (h *handler) http() *http.Client { return still(h.through(h.newGuard(false))) }
 
 // dress is the record with the secret of the config, if its client is the
 // config's: that secret is not kept in a second place.

@@ -17,10 +17,10 @@ const (
 	nowhere       kind = "for nobody to connect to"
 )
 
-// kindOf tells where an IP address is. A provider's shared space and what is
+// networkKind tells where an IP address is. A provider's shared space and what is
 // set apart for special use count as a private network: a server of one may
 // name another. Where clouds hand out credentials is for nobody.
-func kindOf(ip netip.Addr) kind {
+func networkKind(ip netip.Addr) kind {
 	switch web.PlaceOf(ip) {
 	case web.Public:
 		return public
@@ -34,25 +34,25 @@ func kindOf(ip netip.Addr) kind {
 	return nowhere
 }
 
-// literal tells where a host is, if its name alone says so. A name that
+// literalKind tells where a host is, if its name alone says so. A name that
 // browsers and systems read as a number in another form leads nowhere.
-func literal(host string) (kind, bool) {
+func literalKind(host string) (kind, bool) {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if ip, err := netip.ParseAddr(host); err == nil {
-		return kindOf(ip), true
+		return networkKind(ip), true
 	}
 	last := host[strings.LastIndexByte(host, '.')+1:]
 	switch {
 	case host == "localhost" || strings.HasSuffix(host, ".localhost"):
 		return machine, true
-	case last == "" || number(last):
+	case last == "" || isNumber(last):
 		return nowhere, true
 	}
 	return public, false
 }
 
-// number reports whether the last label of a name makes the name a number.
-func number(label string) bool {
+// isNumber reports whether the last label of a name makes the name a number.
+func isNumber(label string) bool {
 	digits := "0123456789"
 	if hex, ok := strings.CutPrefix(label, "0x"); ok {
 		label, digits = hex, "0123456789abcdef"

@@ -47,7 +47,7 @@ func TestMoved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := own.update(t.Context(), func(c *file) { *c = *f }); err != nil {
+		if err := own.update(t.Context(), func(c *storeFile) { *c = *f }); err != nil {
 			t.Fatal(err)
 		}
 		before := len(b.enrolls)
@@ -127,7 +127,7 @@ func TestMovedWithASecret(t *testing.T) {
 func TestMovedWithoutAPerson(t *testing.T) {
 	a := newAuthority(t)
 	s, h := signedIn(t, a)
-	if err := s.update(t.Context(), func(f *file) {
+	if err := s.update(t.Context(), func(f *storeFile) {
 		f.Servers[0].Issuer, f.Servers[0].RefreshToken = "https://old.example", ""
 	}); err != nil {
 		t.Fatal(err)

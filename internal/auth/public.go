@@ -44,7 +44,7 @@ func plain(u *url.URL) bool {
 // of quick ones; and it is small, so that all of them do not use up the memory.
 // No connection is kept where kept is nil.
 func (g *Guard) receive(a *answer, r *http.Request, next http.Handler, kept *guests) {
-	if !kept.keep(r.RemoteAddr) {
+	if !kept.mayKeep(r.RemoteAddr) {
 		a.Header().Set("Connection", "close")
 	}
 	most := min(strangerBody, g.maxBody)
@@ -68,7 +68,7 @@ func (g *Guard) receive(a *answer, r *http.Request, next http.Handler, kept *gue
 		return
 	}
 	next.ServeHTTP(a, passed(r, body))
-	a.finish()
+	a.handlerDone()
 }
 
 // guests are the connections that are kept although a request on them has not
@@ -85,8 +85,8 @@ type guests struct {
 
 func newGuests() *guests { return &guests{from: map[string]bool{}} }
 
-// keep tells whether the connection from an address may stay.
-func (g *guests) keep(addr string) bool {
+// mayKeep tells whether the connection from an address may stay.
+func (g *guests) mayKeep(addr string) bool {
 	if g == nil {
 		return false
 	}
@@ -99,8 +99,8 @@ func (g *guests) keep(addr string) bool {
 	return true
 }
 
-// watch is told by the HTTP server what becomes of connections.
-func (g *guests) watch(c net.Conn, now http.ConnState) {
+// connState is told by the HTTP server what becomes of connections.
+func (g *guests) connState(c net.Conn, now http.ConnState) {
 	if now != http.StateClosed && now != http.StateHijacked {
 		return
 	}

@@ -132,7 +132,7 @@ func TestPublicRoom(t *testing.T) {
 		try := func(name, raw string, want int) {
 			c := l.dial()
 			conns = append(conns, c)
-			if got := ask(t, c, raw); got != want {
+			if got := postForm(t, c, raw); got != want {
 				t.Errorf("%s: %d, want %d", name, got, want)
 			}
 		}
@@ -172,7 +172,7 @@ func TestSlowStranger(t *testing.T) {
 		c := l.dial()
 		defer c.Close()
 		start := time.Now()
-		if got := ask(t, c, request("POST /v1/open", here, js, "Content-Length: 2")); got != 408 {
+		if got := postForm(t, c, request("POST /v1/open", here, js, "Content-Length: 2")); got != 408 {
 			t.Errorf("slow body: %d", got)
 		}
 		if took := time.Since(start); took > strangerTime+time.Second {
@@ -302,7 +302,7 @@ func TestThousandStreams(t *testing.T) {
 			}
 			c := l.dial()
 			conns = append(conns, c)
-			if got := ask(t, c, request("GET /v1/events", here, bearer, accept)); got != 200 {
+			if got := postForm(t, c, request("GET /v1/events", here, bearer, accept)); got != 200 {
 				t.Fatalf("request %d: %d", i, got)
 			}
 		}

@@ -44,7 +44,7 @@ func newSecret(token string) secret {
 
 // check decides on the credential of a request. The right token passes however
 // many wrong ones were tried, so that nobody can lock its owner out.
-func (s secret) check(r *http.Request) *refusal {
+func (s secret) check(r *http.Request) *tokenError {
 	given, ok := credential(r)
 	if !ok {
 		return noToken()
@@ -86,7 +86,7 @@ type bucket struct {
 func (b *bucket) take(now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.fill(now)
+	b.refill(now)
 	if b.left < 1 {
 		return false
 	}
@@ -94,15 +94,15 @@ func (b *bucket) take(now time.Time) bool {
 	return true
 }
 
-// has tells whether one more would be borne.
-func (b *bucket) has(now time.Time) bool {
+// allows tells whether one more would be borne.
+func (b *bucket) allows(now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.fill(now)
+	b.refill(now)
 	return b.left >= 1
 }
 
-func (b *bucket) fill(now time.Time) {
+func (b *bucket) refill(now time.Time) {
 	if !b.at.IsZero() {
 		b.left = min(wrongBurst, b.left+wrongRate*max(0, now.Sub(b.at)).Seconds())
 	}

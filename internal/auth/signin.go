@@ -138,7 +138,7 @@ func (s *SignIns) Forget(server string) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
 	defer cancel()
-	return s.update(ctx, func(f *file) { f.drop(func(r *record) bool { return r.Server == server }) })
+	return s.update(ctx, func(f *storeFile) { f.removeRecords(func(r *record) bool { return r.Server == server }) })
 }
 
 // Known lists what is stored, sorted by server and URL.
@@ -157,17 +157,17 @@ func (s *SignIns) Known() ([]SignInInfo, error) {
 	return infos, nil
 }
 
-// wanted is the error for a server that needs a person. One who is there has
+// signInNeeded is the error for a server that needs a person. One who is there has
 // already run the command.
-func (h *handler) wanted(why string) error {
+func (h *handler) signInNeeded(why string) error {
 	if h.opts.Interactive {
 		return &SignInError{Server: h.server, Why: errors.New(why)}
 	}
-	return fmt.Errorf("%w: %s; run `helve mcp auth %s`", ErrSignIn, why, shown(h.server))
+	return fmt.Errorf("%w: %s; run `helve mcp auth %s`", ErrSignIn, why, shellName(h.server))
 }
 
-// shown is the name of a server for a command line.
-func shown(server string) string {
+// shellName is the name of a server for a command line.
+func shellName(server string) string {
 	if strings.ContainsFunc(server, func(r rune) bool { return !signinPlain(r) }) {
 		return fmt.Sprintf("%q", server)
 	}

@@ -35,8 +35,8 @@ type signinAnswer struct {
 // errState says that an answer belongs to no sign-in of ours.
 var errState = errors.New("the answer does not belong to this sign-in (wrong state)")
 
-// judge reads the parameters of an answer. Only one with our state counts.
-func judge(q url.Values, state string) (signinAnswer, error) {
+// parseResponse reads the parameters of an answer. Only one with our state counts.
+func parseResponse(q url.Values, state string) (signinAnswer, error) {
 	if len(q["state"]) != 1 || subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(state)) != 1 {
 		return signinAnswer{}, errState
 	}
@@ -90,11 +90,11 @@ func pasted(text, state string) (signinAnswer, error) {
 	if err != nil || len(q) == 0 {
 		return signinAnswer{}, errors.New("what was pasted is not the address the browser ended at")
 	}
-	return judge(q, state)
+	return parseResponse(q, state)
 }
 
 // An ear listens on this machine for the browser to come back.
-type ear struct {
+type callbackListener struct {
 	redirect string
 	state    string
 	answers  chan signinAnswer // holds one
@@ -103,8 +103,8 @@ type ear struct {
 	done     chan struct{}
 }
 
-// again listens where an earlier listener did.
-func again(ctx context.Context, redirect string, port int) (*ear, error) {
+// relisten listens where an earlier listener did.
+func relisten(ctx context.Context, redirect string, port int) (*callbackListener, error) {
 	u, err := url.Parse(redirect)
 	if err != nil {
 		return nil, err
@@ -113,16 +113,16 @@ func again(ctx context.Context, redirect string, port int) (*ear, error) {
 	if err != nil || port != 0 && port != n || !strings.HasPrefix(u.Path, fixedPath+"/") {
 		return nil, errors.New("the address is not one of ours")
 	}
-	return listen(ctx, n, u.Path)
+	return newListener(ctx, n, u.Path)
 }
 
-// listen starts a listener on the loopback address only.
-func listen(ctx context.Context, port int, path string) (*ear, error) {
+// newListener starts a listener on the loopback address only.
+func newListener(ctx context.Context, port int, path string) (*callbackListener, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
 		return nil, fmt.Errorf("waiting for the browser: %w", err)
 	}
-	e := &ear{
+	e := &callbackListener{
 		redirect: "http://" + l.Addr().String() + path,
 		state:    rand.Text(),
 		answers:  make(chan signinAnswer, 1),
@@ -143,7 +143,7 @@ func listen(ctx context.Context, port int, path string) (*ear, error) {
 
 // close ends the listener after the page that is being sent. It does not wait
 // long: browsers open connections that they never use.
-func (e *ear) close() {
+func (e *callbackListener) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
 	defer cancel()
 	if e.server.Shutdown(ctx) != nil {
@@ -152,7 +152,7 @@ func (e *ear) close() {
 	<-e.done
 }
 
-func (e *ear) handler(host, path string) http.Handler {
+func (e *callbackListener) handler(host, path string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		head := w.Header()
 		head.Set("Content-Type", "text/plain; charset=utf-8")
@@ -168,7 +168,7 @@ func (e *ear) handler(host, path string) http.Handler {
 		if err != nil {
 			q = nil
 		}
-		a, err := judge(q, e.state)
+		a, err := parseResponse(q, e.state)
 		if err != nil {
 			select {
 			case e.strays <- err:
@@ -194,9 +194,9 @@ func (e *ear) handler(host, path string) http.Handler {
 	})
 }
 
-// await shows the person where to sign in and waits for the first answer. A
+// waitResponse shows the person where to sign in and waits for the first answer. A
 // request with a wrong state is no answer: anybody on the machine can send one.
-func (h *handler) await(ctx context.Context, e *ear, addr string) (signinAnswer, error) {
+func (h *handler) waitResponse(ctx context.Context, e *callbackListener, addr string) (signinAnswer, error) {
 	if h.opts.Show != nil {
 		h.opts.Show(addr)
 	}

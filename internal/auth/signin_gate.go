@@ -28,7 +28,7 @@ var errScheme = errors.New("the address has to be https, or http on this machine
 // A gate is what every request of the package passes. The server's own origin
 // is open. Elsewhere, what is not on the public network is open only if the
 // server is in the same kind of place, or not at all if the gate is narrow.
-type gate struct {
+type hostGuard struct {
 	own    *url.URL // of the server
 	narrow bool
 
@@ -41,9 +41,9 @@ type gate struct {
 
 type dialer = func(ctx context.Context, network, addr string) (net.Conn, error)
 
-// pass returns the gate of this server's sign-in.
-func (h *handler) pass(narrow bool) *gate {
-	g := &gate{narrow: narrow, dials: (&net.Dialer{Timeout: dialTimeout}).DialContext}
+// newGuard returns the gate of this server's sign-in.
+func (h *handler) newGuard(narrow bool) *hostGuard {
+	g := &hostGuard{narrow: narrow, dials: (&net.Dialer{Timeout: dialTimeout}).DialContext}
 	var err error
 	if g.own, err = url.Parse(h.key()); err != nil {
 		g.own = new(url.URL)
@@ -73,17 +73,17 @@ func (h *handler) pass(narrow bool) *gate {
 	near.DialContext = g.dial
 	if base.DialContext != nil {
 		g.dials = base.DialContext
-		near.DialContext = g.after(base.DialContext)
+		near.DialContext = g.wrapDialer(base.DialContext)
 	}
 	if base.DialTLSContext != nil {
-		near.DialTLSContext = g.after(base.DialTLSContext)
+		near.DialTLSContext = g.wrapDialer(base.DialTLSContext)
 	}
 	g.near, g.far = near, far
 	return g
 }
 
 // through is the client behind a gate. Redirects may not leave the origin.
-func (h *handler) through(g *gate) *http.Client {
+func (h *handler) through(g *hostGuard) *http.Client {
 	c := &http.Client{Timeout: tokenTimeout}
 	if h.opts.HTTP != nil {
 		own := *h.opts.HTTP
@@ -100,7 +100,7 @@ func (h *handler) through(g *gate) *http.Client {
 }
 
 // RoundTrip sends what may be sent.
-func (g *gate) RoundTrip(req *http.Request) (*http.Response, error) {
+func (g *hostGuard) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := g.vet(req.Context(), req.URL); err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (g *gate) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // vetText is vet for an address that a server named.
-func (g *gate) vetText(ctx context.Context, raw string) error {
+func (g *hostGuard) vetText(ctx context.Context, raw string) error {
 	u, err := url.Parse(raw)
 	if err != nil {
 		return errors.New("the address is malformed")
@@ -122,7 +122,7 @@ func (g *gate) vetText(ctx context.Context, raw string) error {
 }
 
 // vet refuses an address that its own text rules out.
-func (g *gate) vet(ctx context.Context, u *url.URL) error {
+func (g *hostGuard) vet(ctx context.Context, u *url.URL) error {
 	switch {
 	case u.Host == "" || u.Hostname() == "":
 		return errors.New("the address is malformed")
@@ -136,26 +136,26 @@ func (g *gate) vet(ctx context.Context, u *url.URL) error {
 	if origin(u) == origin(g.own) {
 		return nil
 	}
-	if k, ok := literal(u.Hostname()); ok {
-		return g.admit(ctx, u.Host, k)
+	if k, ok := literalKind(u.Hostname()); ok {
+		return g.checkHost(ctx, u.Host, k)
 	}
 	return nil
 }
 
-// admit refuses a place that this server has no say over.
-func (g *gate) admit(ctx context.Context, host string, k kind) error {
-	if k == public || k != nowhere && !g.narrow && k == g.home(ctx) {
+// checkHost refuses a place that this server has no say over.
+func (g *hostGuard) checkHost(ctx context.Context, host string, k kind) error {
+	if k == public || k != nowhere && !g.narrow && k == g.serverKind(ctx) {
 		return nil
 	}
 	return fmt.Errorf("%s is %s: %w", host, k, errBarred)
 }
 
-// home is where the server is. If its address does not say so, that is where
+// serverKind is where the server is. If its address does not say so, that is where
 // it shows a certificate for its name: whoever owns a name can have it resolve
 // to any address, and would open a private network that way.
-func (g *gate) home(ctx context.Context) kind {
+func (g *hostGuard) serverKind(ctx context.Context) kind {
 	host := g.own.Hostname()
-	if k, ok := literal(host); ok || g.own.Scheme != "https" {
+	if k, ok := literalKind(host); ok || g.own.Scheme != "https" {
 		return k
 	}
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
@@ -182,29 +182,29 @@ func placeOf(addr string) kind {
 	if err != nil {
 		return nowhere
 	}
-	return kindOf(a.Addr())
+	return networkKind(a.Addr())
 }
 
 // dial connects to what a name resolves to, if that may be.
-func (g *gate) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+func (g *hostGuard) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	d := net.Dialer{Timeout: dialTimeout, KeepAlive: dialTimeout}
 	if !g.mine(addr) {
 		d.ControlContext = func(ctx context.Context, _, to string, _ syscall.RawConn) error {
-			return g.admit(ctx, addr, placeOf(to))
+			return g.checkHost(ctx, addr, placeOf(to))
 		}
 	}
 	return d.DialContext(ctx, network, addr)
 }
 
-// after checks what a dialer of the caller's has connected to, before anything
+// wrapDialer checks what a dialer of the caller's has connected to, before anything
 // is sent.
-func (g *gate) after(dial dialer) dialer {
+func (g *hostGuard) wrapDialer(dial dialer) dialer {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := dial(ctx, network, addr)
 		if err != nil || g.mine(addr) {
 			return conn, err
 		}
-		if err := g.admit(ctx, addr, placeOf(conn.RemoteAddr().String())); err != nil {
+		if err := g.checkHost(ctx, addr, placeOf(conn.RemoteAddr().String())); err != nil {
 			conn.Close()
 			return nil, err
 		}
@@ -213,4 +213,4 @@ func (g *gate) after(dial dialer) dialer {
 }
 
 // mine reports whether an address with a port is the server's own.
-func (g *gate) mine(addr string) bool { return strings.EqualFold(addr, hostPort(g.own)) }
+func (g *hostGuard) mine(addr string) bool { return strings.EqualFold(addr, hostPort(g.own)) }

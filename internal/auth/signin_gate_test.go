@@ -34,19 +34,19 @@ func TestKinds(t *testing.T) {
 		"0.0.0.0": nowhere, "::": nowhere, "0.1.2.3": nowhere, "224.0.0.1": nowhere, "ff02::1": nowhere, "255.255.255.255": nowhere,
 		"169.254.169.254": nowhere, "fd00:ec2::254": nowhere, "100.100.100.200": nowhere, "192.0.2.1": nowhere, "2001:db8::1": nowhere,
 	} {
-		if got := kindOf(netip.MustParseAddr(addr)); got != want {
+		if got := networkKind(netip.MustParseAddr(addr)); got != want {
 			t.Errorf("%s is %s, want %s", addr, got, want)
 		}
 	}
 	for host, want := range map[string]kind{
 		"localhost": machine, "LOCALHOST.": machine, "a.localhost": machine, "127.1": nowhere, "2130706433": nowhere, "0x7f.0.0.1": nowhere, "a.0X7F": nowhere, ".": nowhere,
 	} {
-		if got, ok := literal(host); !ok || got != want {
+		if got, ok := literalKind(host); !ok || got != want {
 			t.Errorf("%s is %s (%t), want %s", host, got, ok, want)
 		}
 	}
 	for _, host := range []string{"example.com", "3com", "1.example", "localhost.example", "face.0xg"} {
-		if got, ok := literal(host); ok {
+		if got, ok := literalKind(host); ok {
 			t.Errorf("%s alone says that it is %s", host, got)
 		}
 	}
@@ -89,7 +89,7 @@ func TestVet(t *testing.T) {
 			if narrow {
 				want = tt.slim
 			}
-			if err := h.pass(narrow).vetText(t.Context(), tt.to); (err == nil) != want {
+			if err := h.newGuard(narrow).vetText(t.Context(), tt.to); (err == nil) != want {
 				t.Errorf("%s, narrow %t, to %s: %v", tt.server, narrow, tt.to, err)
 			}
 		}
@@ -111,7 +111,7 @@ func TestDial(t *testing.T) {
 	for server, ok := range map[string]bool{
 		"https://8.8.8.8/mcp": false, "https://10.0.0.1/mcp": false, "http://127.0.0.1:1/mcp": true, "http://" + addr + "/mcp": true,
 	} {
-		conn, err := (&handler{url: server}).pass(false).dial(t.Context(), "tcp", addr)
+		conn, err := (&handler{url: server}).newGuard(false).dial(t.Context(), "tcp", addr)
 		if ok && err != nil || !ok && !errors.Is(err, errBarred) {
 			t.Errorf("%s: %v", server, err)
 		}
@@ -261,7 +261,7 @@ func TestNoRenewalIntoThisMachine(t *testing.T) {
 		a, v := newAuthority(t), newVictim(t)
 		publish(t, a, v)
 		s, h := signedIn(t, a)
-		if err := s.update(t.Context(), func(f *file) { f.Servers[0].TokenURL = strings.Replace(form, "HOST", v.host(), 1) }); err != nil {
+		if err := s.update(t.Context(), func(f *storeFile) { f.Servers[0].TokenURL = strings.Replace(form, "HOST", v.host(), 1) }); err != nil {
 			t.Fatal(err)
 		}
 		a.pass(2 * time.Hour)
@@ -336,11 +336,11 @@ func TestHome(t *testing.T) {
 		"https://example.com/mcp": machine, "https://evil.test/mcp": public, "https://10.0.0.1/mcp": signinNetwork, "http://localhost/mcp": machine, "%zz": nowhere,
 	} {
 		h := &handler{url: server, opts: HandlerOptions{HTTP: c}}
-		if got := h.pass(false).home(t.Context()); got != want {
+		if got := h.newGuard(false).serverKind(t.Context()); got != want {
 			t.Errorf("%s is %s, want %s", server, got, want)
 		}
 	}
-	g := (&handler{url: "https://example.com/mcp", opts: HandlerOptions{HTTP: c}}).pass(false)
+	g := (&handler{url: "https://example.com/mcp", opts: HandlerOptions{HTTP: c}}).newGuard(false)
 	for addr, ok := range map[string]bool{"https://127.0.0.1/x": true, "http://127.0.0.1/x": false} {
 		if err := g.vetText(t.Context(), addr); (err == nil) != ok {
 			t.Errorf("%s: %v", addr, err)

@@ -53,7 +53,7 @@ func TestSlowBody(t *testing.T) {
 					conn := l.dial()
 					defer conn.Close()
 					start := time.Now()
-					if got := ask(t, conn, request("POST /mcp", here, c.header, js, length)); got != c.status {
+					if got := postForm(t, conn, request("POST /mcp", here, c.header, js, length)); got != c.status {
 						t.Errorf("status %d, want %d", got, c.status)
 					}
 					_, _ = io.Copy(io.Discard, conn)
@@ -86,7 +86,7 @@ func TestSlowButInTime(t *testing.T) {
 			time.Sleep(5 * time.Second)
 			_, _ = io.WriteString(c, " ")
 		}
-		if got := ask(t, c, ""); got != 200 || err != nil {
+		if got := postForm(t, c, ""); got != 200 || err != nil {
 			t.Errorf("status %d, handler's context: %v", got, err)
 		}
 	})
@@ -154,7 +154,7 @@ func TestIdle(t *testing.T) {
 		l := serve(t, newGate(t, GuardOptions{Idle: 42 * time.Second}), new(reach))
 		c := l.dial()
 		defer c.Close()
-		if got := ask(t, c, request("HEAD /", here, bearer)); got != 200 {
+		if got := postForm(t, c, request("HEAD /", here, bearer)); got != 200 {
 			t.Fatal(got)
 		}
 		start := time.Now()
@@ -190,7 +190,7 @@ func TestStrangersDoNotStay(t *testing.T) {
 				defer c.Close()
 				start := time.Now()
 				if tt.request != "" {
-					if got := ask(t, c, tt.request); got != tt.status {
+					if got := postForm(t, c, tt.request); got != tt.status {
 						t.Errorf("status %d, want %d", got, tt.status)
 					}
 				}
@@ -212,7 +212,7 @@ func TestStrangersDoNotStay(t *testing.T) {
 			defer c.Close()
 			for _, want := range []int{204, 200} {
 				method := map[int]string{204: "OPTIONS", 200: "GET"}[want]
-				if got := ask(t, c, request(method+" /mcp", here, bearer)); got != want {
+				if got := postForm(t, c, request(method+" /mcp", here, bearer)); got != want {
 					t.Errorf("%s: %d, want %d", method, got, want)
 				}
 			}

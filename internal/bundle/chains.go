@@ -37,14 +37,14 @@ type chain struct {
 	cases    map[string]bool
 }
 
-// fresh begins a statement.
-func (c *chain) fresh() {
+// startStatement begins a statement.
+func (c *chain) startStatement() {
 	c.sequence, c.sum, c.tokens, c.list, c.keyed, c.spaces = 0, 0, 0, false, false, false
 }
 
-// begins reports whether a token behind a line or a block that could end a
+// startsStatement reports whether a token behind a line or a block that could end a
 // statement does begin another one.
-func begins(c byte, rest string) bool {
+func startsStatement(c byte, rest string) bool {
 	return wordByte(c) || strings.IndexByte("\"'{#@!~", c) >= 0 || strings.HasPrefix(rest, "++") || strings.HasPrefix(rest, "--")
 }
 
@@ -53,7 +53,7 @@ type work struct{ sequence, sum, names, cases int }
 
 // excess says what there is too much of.
 func (n *nester) excess() string {
-	l := n.top()
+	l := n.currentLevel()
 	switch {
 	case n.most > maxNesting, l.peak > maxChain:
 		return "nested too deeply"
@@ -69,14 +69,14 @@ func (n *nester) excess() string {
 
 // operand begins a new operand.
 func (n *nester) operand() {
-	l := n.top()
+	l := n.currentLevel()
 	l.depth = 0
 	l.tokens++
 }
 
-// linked takes note of a template, or of another thing that belongs to the
+// readOperandSuffix takes note of a template, or of another thing that belongs to the
 // operand before it if there is one, and reports whether there is.
-func (n *nester) linked() bool {
+func (n *nester) readOperandSuffix() bool {
 	if n.last != '.' && n.operandNext() {
 		n.operand()
 		return false
@@ -86,22 +86,22 @@ func (n *nester) linked() bool {
 }
 
 func (n *nester) deeper(by int) {
-	l := n.top()
+	l := n.currentLevel()
 	l.depth += by
 	l.tokens++
 	l.peak = max(l.peak, l.depth)
 }
 
-// opened gives the chain of a level that begins here.
-func (n *nester) opened(open byte) chain {
+// openLevel gives the chain of a level that begins here.
+func (n *nester) openLevel(open byte) chain {
 	if open == '`' {
 		return chain{}
 	}
 	if open == '{' {
-		n.top().tokens++
+		n.currentLevel().tokens++
 		return chain{}
 	}
-	behind := n.linked() && !headWord(n.word)
+	behind := n.readOperandSuffix() && !headWord(n.word)
 	call := wordByte(n.last) && !headWord(n.word) || n.last == ']' || n.last == '"'
 	return chain{call: open == '[' && !behind || open == '(' && call && !n.lineStart()}
 }
@@ -127,7 +127,7 @@ func headWord(word string) bool {
 
 // closed takes the chain of a level that ends here into the one around it.
 func (n *nester) closed(inner chain) {
-	l := n.top()
+	l := n.currentLevel()
 	l.depth = max(l.depth, inner.peak+1)
 	l.peak = max(l.peak, l.depth)
 }
@@ -135,19 +135,19 @@ func (n *nester) closed(inner chain) {
 // begin takes note of a word.
 func (n *nester) begin(word string) {
 	if n.last == '.' || n.last == '#' {
-		n.top().tokens++
+		n.currentLevel().tokens++
 		return
 	}
 	n.operand()
 	switch word {
 	case "var", "const", "let":
-		l := n.top()
+		l := n.currentLevel()
 		if l.list = n.nameNext("[{\\/"); l.list {
 			l.sequence = 0
 			n.declare()
 		}
 	case "namespace", "module":
-		n.top().spaces = n.nameNext("")
+		n.currentLevel().spaces = n.nameNext("")
 	case "function", "class":
 		n.declare()
 	case "case":
@@ -166,7 +166,7 @@ func (n *nester) nameNext(signs string) bool {
 func (n *nester) choice() {
 	key, _, _ := strings.Cut(n.text[n.at:min(len(n.text), n.at+64)], ":")
 	key = strings.Trim(key, " \t\r\n(")
-	l := n.top()
+	l := n.currentLevel()
 	if l.cases == nil {
 		l.cases = map[string]bool{}
 	}
@@ -187,14 +187,14 @@ func (n *nester) copied() int {
 
 // declare takes note of a name.
 func (n *nester) declare() {
-	l := n.top()
+	l := n.currentLevel()
 	l.names++
 	n.work.names += l.names
 }
 
 // comma takes note of a comma, which may be one between expressions.
 func (n *nester) comma() {
-	l := n.top()
+	l := n.currentLevel()
 	switch {
 	case l.list:
 		n.declare()
@@ -207,7 +207,7 @@ func (n *nester) comma() {
 
 // sign takes note of an operator.
 func (n *nester) sign(c byte) {
-	l := n.top()
+	l := n.currentLevel()
 	switch {
 	case c == '.':
 		n.deeper(1)
@@ -231,7 +231,7 @@ func (n *nester) sign(c byte) {
 
 // tooMuch reports whether a compiler should not be given the source, and
 // then makes that its error.
-func (s *source) tooMuch() bool {
+func (s *sourceFile) tooMuch() bool {
 	s.err = nesting(s.raw)
 	return s.err != nil
 }

@@ -62,12 +62,12 @@ func (f *Fingerprint) Fresh(o Options) bool {
 		return false
 	}
 	for _, m := range f.Files {
-		if !m.same(f.Taken) {
+		if !m.unchangedSince(f.Taken) {
 			return false
 		}
 	}
 	for _, m := range f.Folders {
-		if !m.same(f.Taken) {
+		if !m.unchangedSince(f.Taken) {
 			return false
 		}
 	}
@@ -77,7 +77,7 @@ func (f *Fingerprint) Fresh(o Options) bool {
 		}
 	}
 	for _, name := range o.Files {
-		path, now := resolved(o.Root, name)
+		path, now := resolvePath(o.Root, name)
 		if then, ok := f.Links[name]; ok && then != now || !ok && now != path {
 			return false
 		}
@@ -85,9 +85,9 @@ func (f *Fingerprint) Fresh(o Options) bool {
 	return true
 }
 
-// resolved gives the path of a file, and where it leads: itself, elsewhere
+// resolvePath gives the path of a file, and where it leads: itself, elsewhere
 // or nowhere, which is empty.
-func resolved(root, name string) (path, real string) {
+func resolvePath(root, name string) (path, real string) {
 	path = filepath.Join(root, filepath.FromSlash(name))
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -105,15 +105,15 @@ func (o Options) key() string {
 	if err != nil { // strings and numbers always have a JSON form
 		panic(err)
 	}
-	return sum(data)
+	return hashOf(data)
 }
 
-func sum(data []byte) string {
+func hashOf(data []byte) string {
 	h := sha256.Sum256(data)
 	return hex.EncodeToString(h[:])
 }
 
-func (m FileMark) same(taken time.Time) bool {
+func (m FileMark) unchangedSince(taken time.Time) bool {
 	st, err := os.Stat(m.Path)
 	if err != nil {
 		return false
@@ -128,7 +128,7 @@ func (m FileMark) same(taken time.Time) bool {
 	return now.err == nil && now.sum == m.Sum
 }
 
-func (m FolderMark) same(taken time.Time) bool {
+func (m FolderMark) unchangedSince(taken time.Time) bool {
 	st, err := os.Stat(m.Path)
 	if err == nil && st.ModTime().Equal(m.Time) && taken.Sub(m.Time) > racy {
 		return true
@@ -154,7 +154,7 @@ func listing(dir string, names []string) string {
 			}
 		}
 	}
-	return sum([]byte(b.String()))
+	return hashOf([]byte(b.String()))
 }
 
 // stem is a name without its endings.
@@ -168,7 +168,7 @@ func stem(name string) string {
 }
 
 // fingerprint collects what the session read and looked for.
-func (s *session) fingerprint() Fingerprint {
+func (s *buildSession) fingerprint() Fingerprint {
 	f := Fingerprint{Options: s.o.key(), Taken: s.began, Links: map[string]string{}}
 	w := &witness{files: map[string]FileMark{}, folders: map[string]map[string]bool{}, absent: map[string]bool{}, dirs: map[string]bool{}}
 	for path, src := range s.sources {
@@ -177,13 +177,13 @@ func (s *session) fingerprint() Fingerprint {
 			w.files[path] = FileMark{path, src.size, src.time, src.sum}
 		case errors.Is(src.err, errSlow):
 			f.Unsure = true // to look again would take as long
-		case s.reach.has(path):
+		case s.reach.mayRead(path):
 			w.file(path)
 		}
 		w.settings(filepath.Dir(path))
 	}
 	for _, name := range s.o.Files {
-		path, real := resolved(s.o.Root, name)
+		path, real := resolvePath(s.o.Root, name)
 		w.settings(filepath.Dir(path))
 		if real != path {
 			f.Links[name] = real
@@ -227,7 +227,7 @@ type witness struct {
 }
 
 // file marks a file that was read, or would have been.
-func (w *witness) file(path string) *source {
+func (w *witness) file(path string) *sourceFile {
 	if _, known := w.files[path]; known || w.absent[path] {
 		return nil
 	}
@@ -266,7 +266,7 @@ func (w *witness) tsconfig(path string) {
 		w.paths = true
 	}
 	for _, base := range extended(src.raw) {
-		if relative(base) {
+		if isRelative(base) {
 			target := filepath.Join(filepath.Dir(path), filepath.FromSlash(base))
 			if filepath.IsAbs(base) {
 				target = base
@@ -312,7 +312,7 @@ func extended(text string) (bases []string) {
 // lookup marks the places an import was looked up in.
 func (w *witness) lookup(dir, spec string) {
 	spec, _, _ = strings.Cut(spec, "?")
-	if relative(spec) {
+	if isRelative(spec) {
 		target := filepath.FromSlash(spec)
 		if !filepath.IsAbs(target) {
 			target = filepath.Join(dir, target)

@@ -40,7 +40,7 @@ func readGraph(metafile, root string, files []string) (*graph, error) {
 	g := &graph{edges: make(map[string][]edge, len(meta.Inputs)), modules: map[string]string{}, strict: map[string]bool{}}
 	for name, in := range meta.Inputs {
 		if in.Format == "esm" {
-			g.strict[shown(root, name)] = true
+			g.strict[moduleName(root, name)] = true
 		}
 		name = withoutType(name)
 		for _, i := range in.Imports {
@@ -64,8 +64,8 @@ func readGraph(metafile, root string, files []string) (*graph, error) {
 	return g, nil
 }
 
-// shown is a module's name as the compiler writes it into the program.
-func shown(root, name string) string {
+// moduleName is a module's name as the compiler writes it into the program.
+func moduleName(root, name string) string {
 	if rel, err := filepath.Rel(root, name); err == nil && filepath.IsAbs(name) {
 		return filepath.ToSlash(rel)
 	}
@@ -108,7 +108,7 @@ func (g *graph) from(file string) (order []string, always map[string]bool) {
 }
 
 // problemsOf collects what is wrong with the modules a file leads to.
-func (s *session) problemsOf(file string) (problems []Problem) {
+func (s *buildSession) problemsOf(file string) (problems []Problem) {
 	order, always := s.graph.from(file)
 	for _, module := range order {
 		p, ok := s.broken[module]
@@ -127,7 +127,7 @@ func (s *session) problemsOf(file string) (problems []Problem) {
 
 // unread is the problem of a file that has no text. If imports may not lead
 // to it, that is the mistake of the first of some modules that imports it.
-func (s *session) unread(module string, order []string) Problem {
+func (s *buildSession) unread(module string, order []string) Problem {
 	src := s.sources[module]
 	p := Problem{File: module, Text: src.err.Error()}
 	if much, ok := src.err.(*excess); ok {

@@ -17,7 +17,7 @@ import (
 
 // absorb turns the errors of a round into knowledge for the next one. An
 // error it can not learn from ends the build.
-func (s *session) absorb(messages []api.Message) error {
+func (s *buildSession) absorb(messages []api.Message) error {
 	learned := false
 	for _, m := range messages {
 		if m.Location == nil {
@@ -33,7 +33,7 @@ func (s *session) absorb(messages []api.Message) error {
 }
 
 // learn reports whether a message said something new.
-func (s *session) learn(m api.Message) bool {
+func (s *buildSession) learn(m api.Message) bool {
 	file := m.Location.File
 	src := s.sources[file]
 	if strings.HasPrefix(m.Text, "Top-level await is currently not supported") {
@@ -48,7 +48,7 @@ func (s *session) learn(m api.Message) bool {
 		return s.learnSettings(m)
 	}
 	if spec, ok := unresolved(m.Text); ok {
-		return s.lost(m, spec)
+		return s.addUnresolved(m, spec)
 	}
 	if target, name, ok := unexported(m.Text); ok && s.isType(file, target, name) {
 		if slices.Contains(s.undefs[target], name) {
@@ -66,7 +66,7 @@ func (s *session) learn(m api.Message) bool {
 
 // learnSettings is learn for files that are read by the compiler itself: the
 // settings of packages and of TypeScript.
-func (s *session) learnSettings(m api.Message) bool {
+func (s *buildSession) learnSettings(m api.Message) bool {
 	file := m.Location.File
 	if filepath.Base(file) == "package.json" {
 		home := packageHome(file)
@@ -81,10 +81,10 @@ func (s *session) learnSettings(m api.Message) bool {
 }
 
 // problem is what a message says about a file.
-func problem(m api.Message, src *source) Problem {
+func problem(m api.Message, src *sourceFile) Problem {
 	p := Problem{File: m.Location.File, Line: m.Location.Line, Column: m.Location.Column, Text: m.Text}
 	if src != nil {
-		p.Line, p.Column = src.position(p.Line, p.Column)
+		p.Line, p.Column = src.originalPosition(p.Line, p.Column)
 		if p.Line > src.lines { // on a line that was put behind the file's own
 			p.Line, p.Text = src.lines, "Unexpected end of file"
 		}
@@ -93,8 +93,8 @@ func problem(m api.Message, src *source) Problem {
 	return p
 }
 
-// lost remembers an import that leads nowhere.
-func (s *session) lost(m api.Message, spec string) bool {
+// addUnresolved remembers an import that leads nowhere.
+func (s *buildSession) addUnresolved(m api.Message, spec string) bool {
 	src := s.sources[m.Location.File]
 	here := ref{m.Location.File, spec}
 	if _, known := s.missing[here]; known || s.typesRef[here] {
@@ -103,7 +103,7 @@ func (s *session) lost(m api.Message, spec string) bool {
 	dir := filepath.Dir(m.Location.File)
 	p := problem(m, src)
 	switch {
-	case relative(spec):
+	case isRelative(spec):
 		if typesOnly(filepath.Join(dir, filepath.FromSlash(spec))) {
 			s.typesRef[here] = true
 			return true
@@ -131,7 +131,7 @@ func (s *session) lost(m api.Message, spec string) bool {
 }
 
 // damaged remembers all imports of a package whose settings can not be read.
-func (s *session) damaged(m api.Message, home string) (learned bool) {
+func (s *buildSession) damaged(m api.Message, home string) (learned bool) {
 	name := filepath.ToSlash(home)
 	name = name[strings.LastIndex(name, "/node_modules/")+len("/node_modules/"):]
 	for _, here := range s.lookups() {
@@ -147,7 +147,7 @@ func (s *session) damaged(m api.Message, home string) (learned bool) {
 
 // lookups are the imports that were looked up, in an order that does not
 // depend on which goroutine was faster.
-func (s *session) lookups() []ref {
+func (s *buildSession) lookups() []ref {
 	return slices.SortedFunc(maps.Keys(s.looked), func(a, b ref) int {
 		return cmp.Or(strings.Compare(a.importer, b.importer), strings.Compare(a.spec, b.spec))
 	})
@@ -159,7 +159,7 @@ func packageName(name string) bool {
 }
 
 // lostAt is the problem behind a module of the missing namespace.
-func (s *session) lostAt(path string) Problem {
+func (s *buildSession) lostAt(path string) Problem {
 	i, err := strconv.Atoi(path)
 	if err != nil || i >= len(s.losses) {
 		return Problem{Text: "module " + path + " is missing"}
@@ -167,8 +167,8 @@ func (s *session) lostAt(path string) Problem {
 	return s.losses[i]
 }
 
-// relative reports whether an import names a file rather than a package.
-func relative(spec string) bool {
+// isRelative reports whether an import names a file rather than a package.
+func isRelative(spec string) bool {
 	return spec == "." || spec == ".." || strings.HasPrefix(spec, "./") || strings.HasPrefix(spec, "../") || filepath.IsAbs(spec)
 }
 
@@ -209,7 +209,7 @@ func installed(dir, name string) bool {
 // isType reports whether a name that is imported as a value, but is not
 // exported as one, is a type: one that the module declares, or one of a
 // package, whose types are kept apart from its code.
-func (s *session) isType(importer, target, name string) bool {
+func (s *buildSession) isType(importer, target, name string) bool {
 	src := s.sources[target]
 	if src == nil || src.err != nil || !strings.Contains(filepath.Ext(importer), "ts") || !regexp.MustCompile(`^[\p{L}_$][\p{L}\p{N}_$]*$`).MatchString(name) {
 		return false

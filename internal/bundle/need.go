@@ -73,7 +73,7 @@ func builtin(name string) bool {
 
 // needs finds what the modules of the program use that an engine does not
 // have, by module, and takes the markers out of the program.
-func (s *session) needs() map[string][]Need {
+func (s *buildSession) needs() map[string][]Need {
 	found := map[string][]Need{}
 	for module, edges := range s.graph.edges {
 		src := s.sources[module]
@@ -89,7 +89,7 @@ func (s *session) needs() map[string][]Need {
 			}
 		}
 	}
-	s.marked(found)
+	s.findGlobals(found)
 	s.aliased(found)
 	s.servers(found)
 	s.natives(found)
@@ -102,7 +102,7 @@ func (s *session) needs() map[string][]Need {
 }
 
 // fromBun finds the servers a file imports by name from Bun's own module.
-func (s *source) fromBun(path string) (needs []Need) {
+func (s *sourceFile) fromBun(path string) (needs []Need) {
 	for _, at := range regexp.MustCompile(`import\s*\{([^}]*)\}\s*from\s*["']bun["']`).FindAllStringSubmatchIndex(s.text, -1) {
 		for name := range strings.FieldsFuncSeq(s.text[at[2]:at[3]], func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
 			switch name {
@@ -114,8 +114,8 @@ func (s *source) fromBun(path string) (needs []Need) {
 	return needs
 }
 
-// marked finds the uses of globals.
-func (s *session) marked(found map[string][]Need) {
+// findGlobals finds the uses of globals.
+func (s *buildSession) findGlobals(found map[string][]Need) {
 	for name, marker := range markers() {
 		if !strings.Contains(s.code, marker) {
 			continue
@@ -144,7 +144,7 @@ func (s *session) marked(found map[string][]Need) {
 // aliased finds calls of Bun's servers by another name of the global object,
 // as in g.Bun.serve(…). A typeof before them guards nothing: an embedded engine
 // has functions there that say what is missing.
-func (s *session) aliased(found map[string][]Need) {
+func (s *buildSession) aliased(found map[string][]Need) {
 	call := regexp.MustCompile(`^(?:\?\.|\.)(serve|listen|connect|udpSocket)\s*(?:\?\.)?\(`)
 	s.each(".Bun", func(at int, file string, line int) {
 		rest := s.code[at+len(".Bun"):]
@@ -164,7 +164,7 @@ func identifier(code string, at, size int) bool {
 
 // each calls f for every place in the program a text stands at, with the line
 // of the file it comes from.
-func (s *session) each(text string, f func(at int, file string, line int)) {
+func (s *buildSession) each(text string, f func(at int, file string, line int)) {
 	line, start := 1, 0
 	for at := 0; ; at += len(text) {
 		next := strings.Index(s.code[at:], text)
@@ -175,14 +175,14 @@ func (s *session) each(text string, f func(at int, file string, line int)) {
 		line += strings.Count(s.code[start:at], "\n")
 		start = at
 		column := at - (strings.LastIndexByte(s.code[:at], '\n') + 1)
-		file, fileLine, _ := s.table.position(line, column)
+		file, fileLine, _ := s.table.lookup(line, column)
 		f(at, file, fileLine)
 	}
 }
 
 // servers finds files that listen: calls of createServer in a file that
 // imports a module for connections, or a request for such a module's server.
-func (s *session) servers(found map[string][]Need) {
+func (s *buildSession) servers(found map[string][]Need) {
 	s.each("createServer", func(at int, file string, line int) {
 		if s.sources[file] == nil || identifier(s.code, at, len("createServer")) && s.code[max(0, at-1)] != '.' {
 			return
@@ -200,7 +200,7 @@ func (s *session) servers(found map[string][]Need) {
 
 // natives finds packages that say they are compiled for the machine, which
 // may load their code by a name that is computed.
-func (s *session) natives(found map[string][]Need) {
+func (s *buildSession) natives(found map[string][]Need) {
 	known := map[string]string{}
 	for path, src := range s.sources {
 		home := packageHome(path)

@@ -55,22 +55,22 @@ type nester struct {
 func (n *nester) step() {
 	c := n.text[n.at]
 	rest := n.text[n.at:]
-	if n.blank(c, rest) {
+	if n.skipBlank(c, rest) {
 		return
 	}
-	if l := n.top(); l.ended {
+	if l := n.currentLevel(); l.ended {
 		l.ended = false
-		n.settle(!strings.HasPrefix(rest, "else"))
-		if begins(c, rest) {
-			l.fresh()
+		n.closePending(!strings.HasPrefix(rest, "else"))
+		if startsStatement(c, rest) {
+			l.startStatement()
 		}
 	}
 	switch c {
 	case '"', '\'':
 		n.operand()
-		n.quoted(c)
+		n.skipQuoted(c)
 	case '`':
-		n.linked()
+		n.readOperandSuffix()
 		n.at++
 		n.template()
 	case '(', '[', '{':
@@ -81,7 +81,7 @@ func (n *nester) step() {
 		switch {
 		case c == '/' && n.operandNext():
 			n.operand()
-			n.quoted(c)
+			n.skipQuoted(c)
 		case wordByte(c):
 			n.readWord()
 		default:
@@ -90,8 +90,8 @@ func (n *nester) step() {
 	}
 }
 
-// blank passes spaces, ends of lines and comments.
-func (n *nester) blank(c byte, rest string) bool {
+// skipBlank passes spaces, ends of lines and comments.
+func (n *nester) skipBlank(c byte, rest string) bool {
 	switch {
 	case c == '\n':
 		n.newline()
@@ -121,9 +121,9 @@ func (n *nester) skipTo(end string, from int) {
 	}
 }
 
-// quoted passes a string or a regular expression, which end with their line
+// skipQuoted passes a string or a regular expression, which end with their line
 // at the latest.
-func (n *nester) quoted(quote byte) {
+func (n *nester) skipQuoted(quote byte) {
 	class := false
 	for n.at++; n.at < len(n.text); n.at++ {
 		switch c := n.text[n.at]; {
@@ -170,14 +170,14 @@ func (n *nester) grow(counter *int, by int) {
 	n.most = max(n.most, n.total)
 }
 
-func (n *nester) top() *level { return &n.levels[len(n.levels)-1] }
+func (n *nester) currentLevel() *level { return &n.levels[len(n.levels)-1] }
 
 func (n *nester) push(open byte) {
 	weight := 1
 	if open == '{' {
 		weight = scopeWeight
 	}
-	n.levels = append(n.levels, level{open: open, weight: weight, chain: n.opened(open)})
+	n.levels = append(n.levels, level{open: open, weight: weight, chain: n.openLevel(open)})
 	n.total += weight
 	n.most = max(n.most, n.total)
 	n.at++
@@ -189,7 +189,7 @@ func (n *nester) pop(closer byte) {
 	if len(n.levels) == 1 {
 		return
 	}
-	l := *n.top()
+	l := *n.currentLevel()
 	n.levels = n.levels[:len(n.levels)-1]
 	n.total -= l.weight + l.expression + l.statement
 	n.closed(l.chain)
@@ -197,13 +197,13 @@ func (n *nester) pop(closer byte) {
 	if l.open == '`' {
 		n.template()
 	} else if closer == '}' {
-		n.top().ended = true
+		n.currentLevel().ended = true
 	}
 }
 
-// settle ends what waits on the present level.
-func (n *nester) settle(statements bool) {
-	l := n.top()
+// closePending ends what waits on the present level.
+func (n *nester) closePending(statements bool) {
+	l := n.currentLevel()
 	n.total -= l.expression
 	l.expression = 0
 	if statements {
@@ -226,8 +226,8 @@ func (n *nester) operandNext() bool {
 // its head has only just been closed.
 func (n *nester) newline() {
 	if !n.operandNext() {
-		n.settle(false)
-		n.top().ended = n.top().ended || n.last != ')'
+		n.closePending(false)
+		n.currentLevel().ended = n.currentLevel().ended || n.last != ')'
 	}
 }
 
@@ -240,9 +240,9 @@ func (n *nester) readWord() {
 	n.last, n.word = n.text[n.at-1], n.text[start:n.at]
 	switch n.word {
 	case "typeof", "void", "delete", "await", "yield", "new", "keyof", "infer", "readonly", "extends":
-		n.grow(&n.top().expression, 1)
+		n.grow(&n.currentLevel().expression, 1)
 	case "if", "else", "for", "while", "do", "with":
-		n.grow(&n.top().statement, 1)
+		n.grow(&n.currentLevel().statement, 1)
 	}
 }
 
@@ -250,10 +250,10 @@ func (n *nester) operator(c byte, rest string) {
 	deeper, width := 0, 1
 	switch {
 	case c == ';':
-		n.top().ended = true
-		n.top().fresh()
+		n.currentLevel().ended = true
+		n.currentLevel().startStatement()
 	case c == ',':
-		n.settle(false)
+		n.closePending(false)
 		n.comma()
 	case strings.HasPrefix(rest, "..."):
 		width, c = 3, '('
@@ -268,7 +268,7 @@ func (n *nester) operator(c byte, rest string) {
 	case strings.IndexByte("!~=?:<@", c) >= 0, (c == '+' || c == '-') && n.operandNext():
 		deeper = 1
 	}
-	n.grow(&n.top().expression, deeper)
+	n.grow(&n.currentLevel().expression, deeper)
 	n.sign(c)
 	n.at += width
 	n.token(c)

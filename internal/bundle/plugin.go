@@ -21,7 +21,7 @@ const (
 )
 
 // plug tells the compiler where modules come from.
-func (s *session) plug(b api.PluginBuild) {
+func (s *buildSession) plug(b api.PluginBuild) {
 	b.OnResolve(api.OnResolveOptions{Filter: ".*"}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
 		return s.resolve(a), nil
 	})
@@ -35,7 +35,7 @@ func (s *session) plug(b api.PluginBuild) {
 
 // resolve decides about the imports that do not lead to files, and leaves the
 // others to the compiler.
-func (s *session) resolve(a api.OnResolveArgs) api.OnResolveResult {
+func (s *buildSession) resolve(a api.OnResolveArgs) api.OnResolveResult {
 	if a.Kind == api.ResolveEntryPoint {
 		return api.OnResolveResult{Path: a.Path, Namespace: spaceEntry}
 	}
@@ -45,7 +45,7 @@ func (s *session) resolve(a api.OnResolveArgs) api.OnResolveResult {
 	}
 	if a.Namespace == spaceEntry {
 		if name := strings.TrimPrefix(a.Path, "./"); s.odd[name] {
-			_, real := resolved(s.o.Root, name)
+			_, real := resolvePath(s.o.Root, name)
 			return api.OnResolveResult{Path: real}
 		}
 		return api.OnResolveResult{}
@@ -84,7 +84,7 @@ func importerName(a api.OnResolveArgs) string {
 }
 
 // virtual finds the caller's module of a name, with or without "node:".
-func (s *session) virtual(name string) (string, bool) {
+func (s *buildSession) virtual(name string) (string, bool) {
 	if _, ok := s.o.Virtual[name]; ok {
 		return name, true
 	}
@@ -102,7 +102,7 @@ func remote(spec string) bool {
 }
 
 // loadNamed gives the text of modules that are not files.
-func (s *session) loadNamed(a api.OnLoadArgs) api.OnLoadResult {
+func (s *buildSession) loadNamed(a api.OnLoadArgs) api.OnLoadResult {
 	var text string
 	dir := ""
 	switch a.Namespace {
@@ -131,7 +131,7 @@ func virtualSource(text string) string {
 }
 
 // load gives the text of a file, or of a module that throws in its place.
-func (s *session) load(a api.OnLoadArgs) api.OnLoadResult {
+func (s *buildSession) load(a api.OnLoadArgs) api.OnLoadResult {
 	if kind := dataOf(a.Path, a.With["type"]); kind != "" {
 		return s.loadData(a.Path, kind)
 	}
@@ -140,7 +140,7 @@ func (s *session) load(a api.OnLoadArgs) api.OnLoadResult {
 		text := "export default " + quote(a.Path) + ";\n"
 		return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS}
 	}
-	src := s.source(a.Path)
+	src := s.readSource(a.Path)
 	text := src.text
 	if loader == api.LoaderText {
 		text = src.raw
@@ -158,8 +158,8 @@ func (s *session) load(a api.OnLoadArgs) api.OnLoadResult {
 }
 
 // loadData gives a module that parses a file of data when it is loaded.
-func (s *session) loadData(path, kind string) api.OnLoadResult {
-	src := s.source(path)
+func (s *buildSession) loadData(path, kind string) api.OnLoadResult {
+	src := s.readSource(path)
 	text := fmt.Sprintf("module.exports = require(%q).%s(%s);\n", dataModule, kind, quote(src.raw))
 	if src.err != nil {
 		text = throwing("Error", Problem{File: path, Text: src.err.Error()}.String())
@@ -167,8 +167,8 @@ func (s *session) loadData(path, kind string) api.OnLoadResult {
 	return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS, ResolveDir: filepath.Dir(path)}
 }
 
-// source reads a file, or has read it in an earlier round.
-func (s *session) source(path string) *source {
+// readSource reads a file, or has read it in an earlier round.
+func (s *buildSession) readSource(path string) *sourceFile {
 	s.mu.Lock()
 	src, left := s.sources[path], s.o.MaxTotal-s.total
 	s.mu.Unlock()
@@ -176,12 +176,12 @@ func (s *session) source(path string) *source {
 		return src
 	}
 	switch {
-	case !s.reach.has(path):
-		src = &source{err: s.outside(path), outside: true}
+	case !s.reach.mayRead(path):
+		src = &sourceFile{err: s.outside(path), outside: true}
 	case !s.reach.trusted(path):
-		src = &source{err: errUntrusted, outside: true}
+		src = &sourceFile{err: errUntrusted, outside: true}
 	case left <= 0:
-		src = &source{err: fmt.Errorf("the files together are larger than %d bytes", s.o.MaxTotal)}
+		src = &sourceFile{err: fmt.Errorf("the files together are larger than %d bytes", s.o.MaxTotal)}
 	default:
 		src = readSource(path, s.o.MaxFile)
 		switch {
@@ -189,8 +189,8 @@ func (s *session) source(path string) *source {
 		case binary(src.raw):
 			src.err = errors.New("not a text file")
 		case loaderOf(path, "") != api.LoaderText && src.tooMuch():
-		case script(loaderOf(path, "")):
-			src.prepare(path)
+		case isScript(loaderOf(path, "")):
+			src.prepareScript(path)
 		}
 	}
 	s.mu.Lock()
@@ -206,6 +206,6 @@ func (s *session) source(path string) *source {
 }
 
 // outside says what to do about a file that imports may not lead to.
-func (s *session) outside(path string) error {
+func (s *buildSession) outside(path string) error {
 	return fmt.Errorf("outside of %s: imports from there are not allowed. Name its folder in the config key custom.also: {\"custom\": {\"also\": [%s]}}", s.o.Root, quote(filepath.Dir(path)))
 }

@@ -82,8 +82,8 @@ func (r *reach) add(dir string) {
 	r.folders = append(r.folders, real)
 }
 
-// has reports whether the file at a real path may be read.
-func (r *reach) has(path string) bool {
+// mayRead reports whether the file at a real path may be read.
+func (r *reach) mayRead(path string) bool {
 	if r.files[path] {
 		return true
 	}
@@ -127,7 +127,7 @@ func regularChain(path string, seen map[string]bool) error {
 		return nil // the compiler says so, if it comes to read it
 	}
 	for _, base := range extended(src.raw) {
-		if !relative(base) {
+		if !isRelative(base) {
 			continue
 		}
 		target := filepath.FromSlash(base)

@@ -6,7 +6,7 @@ import (
 )
 
 // result puts together what the rounds gave.
-func (s *session) result() (*Result, error) {
+func (s *buildSession) result() (*Result, error) {
 	r := &Result{Problems: s.problems}
 	packed, err := s.packMap()
 	if err != nil {
@@ -39,5 +39,5 @@ func (r *Result) hash() string {
 		fmt.Fprintf(&b, "%q %s\n", m.Path, m.Sum)
 	}
 	b.WriteString(r.Code)
-	return sum([]byte(b.String()))
+	return hashOf([]byte(b.String()))
 }

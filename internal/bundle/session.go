@@ -20,7 +20,7 @@ const maxRounds = 50
 type ref struct{ importer, spec string }
 
 // A session is one build: what is known of the files after some rounds.
-type session struct {
+type buildSession struct {
 	o      Options
 	began  time.Time
 	reach  reach
@@ -46,26 +46,26 @@ type session struct {
 	graph *graph
 
 	mu      sync.Mutex // the compiler loads files on many goroutines
-	sources map[string]*source
+	sources map[string]*sourceFile
 	total   int64
 	looked  map[ref]bool // imports of files that were looked up on disk
 }
 
-func newSession(o Options) *session {
-	return &session{
+func newSession(o Options) *buildSession {
+	return &buildSession{
 		o: o, began: time.Now(), reach: newReach(o), vetter: newVetter(),
 		dropped: map[string][]Problem{}, broken: map[string]Problem{}, missing: map[ref]int{},
 		typesRef: map[ref]bool{}, undefs: map[string][]string{}, odd: map[string]bool{},
-		sources: map[string]*source{}, looked: map[ref]bool{},
+		sources: map[string]*sourceFile{}, looked: map[ref]bool{},
 	}
 }
 
 // run compiles until nothing is left to complain about.
-func (s *session) run(ctx context.Context) error {
+func (s *buildSession) run(ctx context.Context) error {
 	for _, f := range s.o.Files {
 		path := filepath.Join(s.o.Root, filepath.FromSlash(f))
 		if _, err := filepath.EvalSymlinks(path); err != nil {
-			s.dropped[f] = []Problem{{File: path, Text: plain(err).Error()}}
+			s.dropped[f] = []Problem{{File: path, Text: withoutPath(err).Error()}}
 		}
 	}
 	if err := s.reach.settings(s.o.Files); err != nil {
@@ -88,7 +88,7 @@ func (s *session) run(ctx context.Context) error {
 
 // compile makes a compiler for the present settings and has it work until it
 // is content (false) or needs other settings (true).
-func (s *session) compile(ctx context.Context) (again bool, err error) {
+func (s *buildSession) compile(ctx context.Context) (again bool, err error) {
 	compiler, bad := api.Context(s.settings())
 	if bad != nil {
 		return false, fmt.Errorf("settings: %s", bad.Errors[0].Text)
@@ -121,7 +121,7 @@ func (s *session) compile(ctx context.Context) (again bool, err error) {
 
 // accept takes a round without errors. It is not done when files turn out to
 // need what is broken or missing: they are dropped, and there is another round.
-func (s *session) accept(out api.BuildResult) (done bool, err error) {
+func (s *buildSession) accept(out api.BuildResult) (done bool, err error) {
 	if s.graph, err = readGraph(out.Metafile, s.o.Root, s.kept()); err != nil {
 		return false, err
 	}
@@ -162,7 +162,7 @@ func (s *session) accept(out api.BuildResult) (done bool, err error) {
 
 // mend puts the paths right that the compiler's source map has changed: it
 // writes a backslash, which a name may have, as a slash.
-func (s *session) mend() {
+func (s *buildSession) mend() {
 	slashed := map[string]string{}
 	for path := range s.sources {
 		if s := filepath.Clean(strings.ReplaceAll(path, "\\", "/")); s != path {
@@ -185,7 +185,7 @@ const (
 )
 
 // kept are the files still in the program.
-func (s *session) kept() (files []string) {
+func (s *buildSession) kept() (files []string) {
 	for _, f := range s.o.Files {
 		if s.dropped[f] == nil {
 			files = append(files, f)
@@ -197,7 +197,7 @@ func (s *session) kept() (files []string) {
 // settings are the compiler's. Plain CommonJS is what sloppy packages need; a
 // file that awaits outside of functions needs the other format, in which the
 // program comes out the same but for such files.
-func (s *session) settings() api.BuildOptions {
+func (s *buildSession) settings() api.BuildOptions {
 	o := api.BuildOptions{
 		EntryPoints: []string{"entry"}, Bundle: true, Write: false, Metafile: true,
 		AbsWorkingDir: s.o.Root, Outfile: filepath.Join(s.o.Root, "bundle.js"),

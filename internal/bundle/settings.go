@@ -38,8 +38,8 @@ func newVetter() *vetter {
 	return &vetter{files: map[string]error{}, dirs: map[string]error{}, homes: map[string]error{}}
 }
 
-// fit says why a file can not be settings. One that is not there can.
-func (v *vetter) fit(path string) (text string, err error) {
+// checkSettings says why a file can not be settings. One that is not there can.
+func (v *vetter) checkSettings(path string) (text string, err error) {
 	if err, known := v.files[path]; known {
 		return "", err
 	}
@@ -57,8 +57,8 @@ func (v *vetter) fit(path string) (text string, err error) {
 	return text, err
 }
 
-// script is fit for settings that the compiler reads as it does programs.
-func (v *vetter) script(path string) error {
+// checkScript is fit for settings that the compiler reads as it does programs.
+func (v *vetter) checkScript(path string) error {
 	if st, err := os.Stat(path); err != nil || st.IsDir() {
 		return nil
 	}
@@ -69,19 +69,19 @@ func (v *vetter) script(path string) error {
 	return fmt.Errorf("%s: %w", path, src.err)
 }
 
-// folder says why the compiler should not look into a folder. Settings of
+// checkFolder says why the compiler should not look into a folder. Settings of
 // TypeScript are no reason: it can do without.
-func (v *vetter) folder(dir string) error {
+func (v *vetter) checkFolder(dir string) error {
 	if err, known := v.dirs[dir]; known {
 		return err
 	}
 	v.dirs[dir] = nil
-	_, err := v.fit(filepath.Join(dir, "package.json"))
+	_, err := v.checkSettings(filepath.Join(dir, "package.json"))
 	for _, name := range []string{".pnp.data.json", ".pnp.cjs", ".pnp.js"} {
-		err = cmp.Or(err, v.script(filepath.Join(dir, name)))
+		err = cmp.Or(err, v.checkScript(filepath.Join(dir, name)))
 	}
 	if up := filepath.Dir(dir); err == nil && up != dir {
-		err = v.folder(up)
+		err = v.checkFolder(up)
 	}
 	v.dirs[dir] = err
 	if !strings.Contains(filepath.ToSlash(dir)+"/", "/node_modules/") {
@@ -89,7 +89,7 @@ func (v *vetter) folder(dir string) error {
 		v.typescript(filepath.Join(dir, "jsconfig.json"))
 	}
 	if real, e := filepath.EvalSymlinks(dir); err == nil && e == nil && real != dir {
-		err = v.folder(real)
+		err = v.checkFolder(real)
 	}
 	return err
 }
@@ -100,7 +100,7 @@ func (v *vetter) typescript(path string) {
 	if _, known := v.files[path]; known {
 		return
 	}
-	text, err := v.fit(path)
+	text, err := v.checkSettings(path)
 	if err == nil && strings.Contains(text, `\u`) {
 		err = fmt.Errorf("%s: settings with escaped letters are not read", path)
 	}
@@ -110,8 +110,8 @@ func (v *vetter) typescript(path string) {
 	}
 	dirs := []string{filepath.Dir(path)}
 	for _, base := range valuesOf(text, "baseUrl") {
-		dirs = append(dirs, at(dirs[0], base))
-		v.leads = append(v.leads, at(dirs[0], base))
+		dirs = append(dirs, joinDir(dirs[0], base))
+		v.leads = append(v.leads, joinDir(dirs[0], base))
 	}
 	bases := valuesOf(text, "extends")
 	for _, s := range strings.Split(text, `"`) {
@@ -120,15 +120,15 @@ func (v *vetter) typescript(path string) {
 		}
 		for _, dir := range dirs {
 			if strings.ContainsAny(s, "*/.") {
-				v.leads = append(v.leads, at(dir, s))
+				v.leads = append(v.leads, joinDir(dir, s))
 			}
 		}
 		v.extended(dirs[0], s, slices.Contains(bases, s))
 	}
 }
 
-// at is a path as settings in a folder mean it.
-func at(dir, path string) string {
+// joinDir is a path as settings in a folder mean it.
+func joinDir(dir, path string) string {
 	path = filepath.FromSlash(path)
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
@@ -154,8 +154,8 @@ func valuesOf(text, key string) (values []string) {
 // extended looks at what settings of TypeScript in a folder may extend; surely
 // says that they do, rather than having the name for another reason.
 func (v *vetter) extended(dir, base string, surely bool) {
-	if relative(base) {
-		target := at(dir, base)
+	if isRelative(base) {
+		target := joinDir(dir, base)
 		v.typescript(target)
 		v.typescript(target + ".json")
 		v.typescript(filepath.Join(target, "tsconfig.json"))
@@ -178,7 +178,7 @@ func (v *vetter) extended(dir, base string, surely bool) {
 // extendedPackage is extended for a package that is there. Any path in its
 // package.json may be that of its settings.
 func (v *vetter) extendedPackage(home, target string, surely bool) {
-	if err := v.all(home); err != nil {
+	if err := v.checkPackage(home); err != nil {
 		v.wrong = append(v.wrong, err)
 		return
 	}
@@ -191,16 +191,16 @@ func (v *vetter) extendedPackage(home, target string, surely bool) {
 		}
 		for _, s := range strings.Split(src.raw, `"`) {
 			if len(s) < maxString && strings.ContainsAny(s, "./") && !strings.ContainsAny(s, "\n\x00{},") {
-				v.typescript(at(home, s))
+				v.typescript(joinDir(home, s))
 			}
 		}
 	}
 }
 
-// all says why the settings of a package, or of a folder in it, are no good.
+// checkPackage says why the settings of a package, or of a folder in it, are no good.
 // Which of its folders the compiler will look into is the package's own
 // decision, so it is all of them.
-func (v *vetter) all(home string) error {
+func (v *vetter) checkPackage(home string) error {
 	if real, err := filepath.EvalSymlinks(home); err == nil {
 		home = real
 	}
@@ -208,7 +208,7 @@ func (v *vetter) all(home string) error {
 		return err
 	}
 	v.homes[home] = nil
-	if err := v.folder(home); err != nil {
+	if err := v.checkFolder(home); err != nil {
 		v.homes[home] = err
 		return err
 	}
@@ -224,10 +224,10 @@ func (v *vetter) all(home string) error {
 				return fmt.Errorf("%s has more than %d folders", home, maxFolders)
 			}
 		case d.Name() == "package.json":
-			_, err := v.fit(path)
+			_, err := v.checkSettings(path)
 			return err
 		case d.Type()&fs.ModeSymlink != 0:
-			return v.folder(path)
+			return v.checkFolder(path)
 		}
 		return nil
 	})
@@ -242,10 +242,10 @@ func (v *vetter) imported(dir, spec string) error {
 	spec, _, _ = strings.Cut(spec, "?")
 	target := filepath.FromSlash(spec)
 	if filepath.IsAbs(target) {
-		return v.folder(target)
+		return v.checkFolder(target)
 	}
-	if relative(spec) {
-		return v.folder(filepath.Join(dir, target))
+	if isRelative(spec) {
+		return v.checkFolder(filepath.Join(dir, target))
 	}
 	if err := v.led(spec); err != nil {
 		return err
@@ -254,7 +254,7 @@ func (v *vetter) imported(dir, spec string) error {
 	for ; ; dir = filepath.Dir(dir) {
 		home := filepath.Join(dir, "node_modules", filepath.FromSlash(name))
 		if st, err := os.Stat(home); err == nil && st.IsDir() && filepath.Base(dir) != "node_modules" {
-			return v.all(home)
+			return v.checkPackage(home)
 		}
 		if dir == filepath.Dir(dir) {
 			return nil
@@ -276,7 +276,7 @@ func (v *vetter) led(spec string) error {
 			if path == place {
 				path = filepath.Join(place, rest)
 			}
-			if err := v.folder(filepath.Clean(path)); err != nil {
+			if err := v.checkFolder(filepath.Clean(path)); err != nil {
 				return err
 			}
 		}
@@ -286,7 +286,7 @@ func (v *vetter) led(spec string) error {
 
 // wary gives what the compiler is told instead of looking for an import, if
 // there are settings on the way that it should not read.
-func (s *session) wary(a api.OnResolveArgs) (api.OnResolveResult, bool) {
+func (s *buildSession) wary(a api.OnResolveArgs) (api.OnResolveResult, bool) {
 	err := s.vetter.imported(a.ResolveDir, a.Path)
 	s.vetter.mu.Lock()
 	defer s.vetter.mu.Unlock()
@@ -304,15 +304,15 @@ func (s *session) wary(a api.OnResolveArgs) (api.OnResolveResult, bool) {
 var errForgo = errors.New("settings of TypeScript can not be read")
 
 // vet looks at the settings of the folder and of its files.
-func (s *session) vet() error {
+func (s *buildSession) vet() error {
 	s.vetter.mu.Lock()
 	defer s.vetter.mu.Unlock()
 	for _, f := range append([]string{"package.json"}, s.o.Files...) {
-		if err := s.vetter.folder(filepath.Dir(filepath.Join(s.o.Root, filepath.FromSlash(f)))); err != nil {
+		if err := s.vetter.checkFolder(filepath.Dir(filepath.Join(s.o.Root, filepath.FromSlash(f)))); err != nil {
 			return err
 		}
-		if _, real := resolved(s.o.Root, f); real != "" {
-			if err := s.vetter.folder(filepath.Dir(real)); err != nil {
+		if _, real := resolvePath(s.o.Root, f); real != "" {
+			if err := s.vetter.checkFolder(filepath.Dir(real)); err != nil {
 				return err
 			}
 		}
@@ -321,7 +321,7 @@ func (s *session) vet() error {
 		if st, err := os.Stat(dir); err == nil && !st.IsDir() {
 			dir = filepath.Dir(dir)
 		}
-		if err := s.vetter.folder(dir); err != nil {
+		if err := s.vetter.checkFolder(dir); err != nil {
 			return err
 		}
 	}
@@ -331,7 +331,7 @@ func (s *session) vet() error {
 
 // forgo has the compiler do without settings of TypeScript, if some are not
 // fit to be read.
-func (s *session) forgo() bool {
+func (s *buildSession) forgo() bool {
 	if len(s.vetter.wrong) == 0 || s.lonely {
 		return false
 	}

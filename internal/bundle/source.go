@@ -27,7 +27,7 @@ const (
 )
 
 // A source is a file as it was read, once, for all rounds of a build.
-type source struct {
+type sourceFile struct {
 	raw    string // as it is in the file, but for a byte order mark
 	text   string // as the compiler gets it, if it is a script
 	prefix string // what was put in front of the first line
@@ -42,16 +42,16 @@ type source struct {
 
 // readSource reads a regular file of at most limit bytes, if it can be read
 // in due time.
-func readSource(path string, limit int64) *source {
-	s, ok := disk.InTime(patience, func() *source { return newSource(path, limit) })
+func readSource(path string, limit int64) *sourceFile {
+	s, ok := disk.InTime(patience, func() *sourceFile { return newSource(path, limit) })
 	if !ok {
-		return &source{err: errSlow}
+		return &sourceFile{err: errSlow}
 	}
 	return s
 }
 
-func newSource(path string, limit int64) *source {
-	s := &source{}
+func newSource(path string, limit int64) *sourceFile {
+	s := &sourceFile{}
 	data, err := s.read(path, limit)
 	if err != nil {
 		s.err = err
@@ -65,10 +65,10 @@ func newSource(path string, limit int64) *source {
 	return s
 }
 
-func (s *source) read(path string, limit int64) ([]byte, error) {
+func (s *sourceFile) read(path string, limit int64) ([]byte, error) {
 	// A pipe would block the open: ask what it is first.
 	if st, err := os.Stat(path); err != nil {
-		return nil, plain(err)
+		return nil, withoutPath(err)
 	} else if !st.Mode().IsRegular() {
 		return nil, errors.New("not a regular file")
 	} else if disk.OfKernel(path) {
@@ -76,12 +76,12 @@ func (s *source) read(path string, limit int64) ([]byte, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, plain(err)
+		return nil, withoutPath(err)
 	}
 	defer f.Close()
 	st, err := f.Stat()
 	if err != nil {
-		return nil, plain(err)
+		return nil, withoutPath(err)
 	}
 	s.size, s.time = st.Size(), st.ModTime()
 	if s.size > limit {
@@ -89,7 +89,7 @@ func (s *source) read(path string, limit int64) ([]byte, error) {
 	}
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {
-		return nil, plain(err)
+		return nil, withoutPath(err)
 	}
 	if int64(len(data)) > limit {
 		return nil, fmt.Errorf("file is too large (the most is %d bytes)", limit)
@@ -98,9 +98,9 @@ func (s *source) read(path string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// plain leaves the operation and the path out of a file error: the problem it
+// withoutPath leaves the operation and the path out of a file error: the problem it
 // becomes names the file itself.
-func plain(err error) error {
+func withoutPath(err error) error {
 	var p *os.PathError
 	if errors.As(err, &p) {
 		return p.Err
@@ -108,7 +108,7 @@ func plain(err error) error {
 	return err
 }
 
-// prepare makes a script of the file at path ready for the compiler.
+// prepareScript makes a script of the file at path ready for the compiler.
 //
 // import.meta, __dirname and __filename are the file's own, but the program
 // has one of each at most. So they are defined to be other names, and a file
@@ -116,7 +116,7 @@ func plain(err error) error {
 //
 // A comment that names a source map would make the compiler read whatever
 // file it names, so it is made another comment of the same length.
-func (s *source) prepare(path string) {
+func (s *sourceFile) prepareScript(path string) {
 	if strings.HasPrefix(s.text, "#!") {
 		s.text = "//" + s.text[2:]
 	}
@@ -165,8 +165,8 @@ func metaObject(path string) string {
 	return "{ " + strings.Join(fields, ", ") + " }"
 }
 
-// position corrects a place the compiler names for what was put in front.
-func (s *source) position(line, column int) (int, int) {
+// originalPosition corrects a place the compiler names for what was put in front.
+func (s *sourceFile) originalPosition(line, column int) (int, int) {
 	if line == 1 {
 		column = max(0, column-len(s.prefix))
 	}
@@ -174,7 +174,7 @@ func (s *source) position(line, column int) (int, int) {
 }
 
 // lineOf finds the line on which a module is imported, 0 if it can not tell.
-func (s *source) lineOf(spec string) int {
+func (s *sourceFile) lineOf(spec string) int {
 	word := regexp.QuoteMeta(spec)
 	at := regexp.MustCompile(`(?:from|import|require)\s*\(?\s*["'` + "`" + `]` + word + `["'` + "`" + `]`).FindStringIndex(s.text)
 	if at == nil {
@@ -245,8 +245,8 @@ func dataOf(path, asked string) string {
 	return ""
 }
 
-// script reports whether a loader reads JavaScript or TypeScript.
-func script(l api.Loader) bool {
+// isScript reports whether a loader reads JavaScript or TypeScript.
+func isScript(l api.Loader) bool {
 	switch l {
 	case api.LoaderJS, api.LoaderJSX, api.LoaderTS, api.LoaderTSX:
 		return true

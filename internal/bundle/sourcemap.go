@@ -50,7 +50,7 @@ func readMap(data []byte, dir string) (segments, error) {
 	if t.list, err = readMappings(m.Mappings, len(m.Sources)); err != nil {
 		return t, fmt.Errorf("source map: %w", err)
 	}
-	t.move(m.Moved)
+	t.reorder(m.Moved)
 	return t, nil
 }
 
@@ -132,9 +132,9 @@ func readNumber(text string, at int) (int32, int, error) {
 	return 0, at, errors.New("a number is too large")
 }
 
-// position finds where the code at a line (from 1) and column (from 0) of the
+// lookup finds where the code at a line (from 1) and column (from 0) of the
 // program comes from; the file is empty if from no file.
-func (t *segments) position(line, column int) (file string, fromLine, fromColumn int) {
+func (t *segments) lookup(line, column int) (file string, fromLine, fromColumn int) {
 	l, c := int32(line-1), int32(column)
 	i := sort.Search(len(t.list), func(i int) bool {
 		s := &t.list[i]
@@ -152,7 +152,7 @@ func (t *segments) position(line, column int) (file string, fromLine, fromColumn
 
 // packMap writes the source map that is kept: the compiler's, with real paths
 // and what was put in front of files.
-func (s *session) packMap() ([]byte, error) {
+func (s *buildSession) packMap() ([]byte, error) {
 	var m struct {
 		Version  int      `json:"version"`
 		Sources  []string `json:"sources"`
@@ -189,16 +189,16 @@ func (r *Result) Position(line, column int) (file string, fileLine, fileColumn i
 		}
 	})
 	if column == 0 {
-		return r.table.first(line)
+		return r.table.firstOnLine(line)
 	}
-	return r.table.position(line, column-1)
+	return r.table.lookup(line, column-1)
 }
 
-// first is the position of the first thing on a line.
-func (t *segments) first(line int) (file string, fromLine, fromColumn int) {
+// firstOnLine is the position of the first thing on a line.
+func (t *segments) firstOnLine(line int) (file string, fromLine, fromColumn int) {
 	i := sort.Search(len(t.list), func(i int) bool { return int(t.list[i].line) >= line-1 })
 	if i == len(t.list) || int(t.list[i].line) != line-1 {
 		return "", 0, 0
 	}
-	return t.position(line, int(t.list[i].column))
+	return t.lookup(line, int(t.list[i].column))
 }

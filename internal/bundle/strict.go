@@ -22,14 +22,14 @@ const (
 )
 
 // A part is a module in the program, by its lines.
-type part struct{ from, to int }
+type moduleLines struct{ from, to int }
 
 // arrange makes the ES modules of a program strict.
-func (s *session) arrange() {
+func (s *buildSession) arrange() {
 	lines := strings.Split(strings.TrimSuffix(s.code, "\n"), "\n")
 	head, sloppy, strict := s.divide(lines)
 	order := make([]int32, 0, len(lines))
-	add := func(parts ...part) {
+	add := func(parts ...moduleLines) {
 		for _, p := range parts {
 			for i := p.from; i < p.to; i++ {
 				order = append(order, int32(i))
@@ -58,12 +58,12 @@ func (s *session) arrange() {
 	moved[len(moved)-1] += strictEnd
 	s.code = strings.Join(moved, "\n") + "\n"
 	s.moved = order
-	s.table.move(order)
+	s.table.reorder(order)
 }
 
 // divide finds the parts of a program: what is before the first module, the
 // modules that are CommonJS, and the others.
-func (s *session) divide(lines []string) (head part, sloppy, strict []part) {
+func (s *buildSession) divide(lines []string) (head moduleLines, sloppy, strict []moduleLines) {
 	var starts []int
 	for i, line := range lines {
 		if strings.HasPrefix(line, "// ") && (i == 0 || lines[i-1] == "") {
@@ -71,11 +71,11 @@ func (s *session) divide(lines []string) (head part, sloppy, strict []part) {
 		}
 	}
 	if len(starts) == 0 {
-		return part{0, len(lines)}, nil, nil
+		return moduleLines{0, len(lines)}, nil, nil
 	}
-	head = part{0, starts[0]}
+	head = moduleLines{0, starts[0]}
 	for i := 0; i < len(starts); i++ {
-		p := part{starts[i], len(lines)}
+		p := moduleLines{starts[i], len(lines)}
 		if i+1 < len(starts) {
 			p.to = starts[i+1]
 		}
@@ -84,7 +84,7 @@ func (s *session) divide(lines []string) (head part, sloppy, strict []part) {
 			continue
 		}
 		// What looks like the beginning of a module may be in a text of this one.
-		for !ends(lines[p.from:p.to]) && i+1 < len(starts) {
+		for !closesWrapper(lines[p.from:p.to]) && i+1 < len(starts) {
 			i++
 			p.to = len(lines)
 			if i+1 < len(starts) {
@@ -98,12 +98,12 @@ func (s *session) divide(lines []string) (head part, sloppy, strict []part) {
 
 // isSloppy reports whether lines are of a CommonJS module. One that has ES
 // imports nevertheless is wrapped as such but uses names of the strict part.
-func (s *session) isSloppy(lines []string) bool {
+func (s *buildSession) isSloppy(lines []string) bool {
 	return len(lines) > 1 && strings.HasPrefix(lines[1], "var ") && strings.HasSuffix(lines[1], " = __commonJS({") && !s.graph.strict[strings.TrimPrefix(lines[0], "// ")]
 }
 
-// ends reports whether the wrapping of a CommonJS module ends with some lines.
-func ends(lines []string) bool {
+// closesWrapper reports whether the wrapping of a CommonJS module ends with some lines.
+func closesWrapper(lines []string) bool {
 	for i := len(lines) - 1; i > 0; i-- {
 		if lines[i] != "" {
 			return lines[i] == "});"
@@ -123,7 +123,7 @@ func declared(line string) string {
 }
 
 // sharedNames are those the strict part declares and CommonJS modules use.
-func sharedNames(lines []string, sloppy, strict []part) (names []string) {
+func sharedNames(lines []string, sloppy, strict []moduleLines) (names []string) {
 	given := map[string]bool{}
 	for _, p := range strict {
 		for _, line := range lines[p.from:p.to] {
@@ -147,8 +147,8 @@ func sharedNames(lines []string, sloppy, strict []part) (names []string) {
 	return names
 }
 
-// move puts a source map in the order that the lines of its program have now.
-func (t *segments) move(order []int32) {
+// reorder puts a source map in the order that the lines of its program have now.
+func (t *segments) reorder(order []int32) {
 	if len(order) == 0 {
 		return
 	}

@@ -75,7 +75,7 @@ type Catalog struct {
 
 // served is a provider with all that is known of it.
 type served struct {
-	Entry
+	KnownProvider
 	conf       Provider
 	configured bool
 	key        string
@@ -94,18 +94,18 @@ func New(o Options) *Catalog {
 	}
 	c := &Catalog{opt: o, clients: map[string]model.Provider{}, noted: map[string]bool{}}
 	for _, e := range Known() {
-		c.served = append(c.served, &served{Entry: e})
+		c.served = append(c.served, &served{KnownProvider: e})
 	}
 	for _, p := range o.Providers {
 		s := c.find(p.ID)
 		if s == nil {
-			s = &served{Entry: Entry{ID: p.ID, Name: p.ID, Protocol: OpenAI}}
+			s = &served{KnownProvider: KnownProvider{ID: p.ID, Name: p.ID, Protocol: OpenAI}}
 			c.served = append(c.served, s)
 		}
 		s.conf, s.configured = p, true
 	}
 	for _, s := range c.served {
-		c.settle(s)
+		c.configure(s)
 	}
 	return c
 }
@@ -118,9 +118,9 @@ func (c *Catalog) find(id string) *served {
 	return c.served[i]
 }
 
-// settle puts what is configured over what is known, looks for the key, and
+// configure puts what is configured over what is known, looks for the key, and
 // finds out whether the provider can be used.
-func (c *Catalog) settle(s *served) {
+func (c *Catalog) configure(s *served) {
 	p := s.conf
 	known := s.URL != ""
 	if s.URLEnv != "" {

@@ -15,7 +15,7 @@ const (
 )
 
 // An Entry is a provider that is known without being configured.
-type Entry struct {
+type KnownProvider struct {
 	ID       string
 	Also     string // another name of it
 	Name     string
@@ -37,8 +37,8 @@ type Entry struct {
 
 // Known returns the providers that are known, those first that are taken first
 // where nobody says one.
-func Known() []Entry {
-	all := []Entry{
+func Known() []KnownProvider {
+	all := []KnownProvider{
 		{ID: "anthropic", Name: "Anthropic", Protocol: Anthropic, URL: "https://api.anthropic.com/v1", URLEnv: "ANTHROPIC_BASE_URL",
 			Env: []string{"ANTHROPIC_API_KEY"}, Default: "claude-sonnet-4-5", Small: "claude-haiku-4-5"},
 		{ID: "openai", Name: "OpenAI", URL: "https://api.openai.com/v1", URLEnv: "OPENAI_BASE_URL",

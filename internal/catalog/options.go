@@ -42,7 +42,7 @@ func (m manner) wire(options map[string]any, ofAgent bool) (out map[string]any, 
 		}
 		sent := !fromClient(name) && (known || !m.strict && !(ofAgent && isList(v)))
 		if sent {
-			v, sent = m.value(key, name, v)
+			v, sent = m.convertOption(key, name, v)
 		}
 		if !sent {
 			left = append(left, key)
@@ -105,9 +105,9 @@ func (m manner) knows(name string) bool {
 	return false
 }
 
-// value is what an option says, in the words of the protocol; false for what it
+// convertOption is what an option says, in the words of the protocol; false for what it
 // can not mean.
-func (m manner) value(key, name string, v any) (any, bool) {
+func (m manner) convertOption(key, name string, v any) (any, bool) {
 	of, isObject := v.(map[string]any)
 	switch {
 	case key == "effort" && name == "output_config":

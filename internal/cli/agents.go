@@ -93,7 +93,7 @@ func (a *app) listAgents(s *setup, all, asJSON bool) error {
 		if cut {
 			about += "…"
 		}
-		for _, line := range []string{about, v.model(), v.rules()} {
+		for _, line := range []string{about, v.model(), v.rulesLine()} {
 			if line != "" {
 				fmt.Fprintf(a.Stdout, "    %s\n", text.VisibleLine(line))
 			}
@@ -135,8 +135,8 @@ func (v shownAgent) origin() string {
 	return "built in, changed by " + from
 }
 
-// rules says in one line what an agent may do.
-func (v shownAgent) rules() string {
+// rulesLine says in one line what an agent may do.
+func (v shownAgent) rulesLine() string {
 	var out []string
 	for _, group := range []struct {
 		verb  string

@@ -8,7 +8,7 @@ func TestPlainName(t *testing.T) {
 		"": false, ".bashrc": false, "-rf": false, "../x": false, "a/b": false, `a\b`: false, "a:b": false, "x.": false, " x": false, "a\nb": false,
 		"a\u202egnp.exe": false, "a\x1bb": false, "$(x)": false,
 	} {
-		if got := plainName(name); got != want {
+		if got := isPlainName(name); got != want {
 			t.Errorf("%q: got %t", name, got)
 		}
 	}

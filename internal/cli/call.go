@@ -78,7 +78,7 @@ Exit codes: 'helve help exit-codes'.`,
 			if f.jsonl {
 				return a.serveLines(c.Context(), &f)
 			}
-			return a.call(c.Context(), &f, args)
+			return a.runCall(c.Context(), &f, args)
 		},
 	}
 	fs := c.Flags()
@@ -111,14 +111,14 @@ func linesUsage(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// call runs one call from the command line.
-func (a *app) call(ctx context.Context, f *callFlags, args []string) error {
+// runCall runs one call from the command line.
+func (a *app) runCall(ctx context.Context, f *callFlags, args []string) error {
 	s, err := a.load()
 	if err != nil {
 		return err
 	}
 	a.warn(s.cfg, voiding(s.cfg)...) // the call itself ends with that
-	if err := s.ready(f.agent); err != nil {
+	if err := s.checkReady(f.agent); err != nil {
 		return err
 	}
 	opt := a.options(s)
@@ -143,11 +143,11 @@ func (a *app) call(ctx context.Context, f *callFlags, args []string) error {
 		return usagef("%s needs arguments", spec.Name)
 	}
 	req.Input = in
-	res, err := a.attend(ctx, rt, f, req)
+	res, err := a.callWithPrompts(ctx, rt, f, req)
 	if !f.asJSON {
 		a.noteSaid(rt, req.ID)
 	}
-	return a.show(f, req, res, err)
+	return a.printResult(f, req, res, err)
 }
 
 // findSpec returns the tool that a call is probably meant for, or nil. One of
@@ -170,9 +170,9 @@ func offeredSpec(rt *helve.Runtime, req tool.Call) *tool.Spec {
 	return nil
 }
 
-// attend makes the call, and meanwhile asks the person at the terminal what
+// callWithPrompts makes the call, and meanwhile asks the person at the terminal what
 // has to be asked.
-func (a *app) attend(ctx context.Context, rt *helve.Runtime, f *callFlags, req tool.Call) (*tool.Result, error) {
+func (a *app) callWithPrompts(ctx context.Context, rt *helve.Runtime, f *callFlags, req tool.Call) (*tool.Result, error) {
 	if f.timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, f.timeout)
@@ -190,7 +190,7 @@ func (a *app) attend(ctx context.Context, rt *helve.Runtime, f *callFlags, req t
 	finished := make(chan struct{})
 	go func() {
 		defer close(finished)
-		w.watch(watching)
+		w.followEvents(watching)
 	}()
 	res, err := rt.Call(ctx, req)
 	done()
@@ -198,8 +198,8 @@ func (a *app) attend(ctx context.Context, rt *helve.Runtime, f *callFlags, req t
 	return res, err
 }
 
-// show prints how a call ended.
-func (a *app) show(f *callFlags, req tool.Call, res *tool.Result, err error) error {
+// printResult prints how a call ended.
+func (a *app) printResult(f *callFlags, req tool.Call, res *tool.Result, err error) error {
 	if err == nil && f.saveTo != "" {
 		if err := a.saveAttachments(res, f.saveTo); err != nil {
 			return err
@@ -244,10 +244,10 @@ func (a *app) showResult(res *tool.Result) error {
 	if repairs, ok := res.Metadata["repairs"].([]tool.Repair); ok {
 		for _, r := range repairs {
 			if r.Dropped {
-				a.note(r.String())
+				a.printNote(r.String())
 				continue
 			}
-			a.note("put right: " + r.String())
+			a.printNote("put right: " + r.String())
 		}
 	}
 	if isTerminal(a.Stderr) && res.Title != "" {
@@ -264,10 +264,10 @@ func (a *app) showResult(res *tool.Result) error {
 		return fmt.Errorf("writing the output: %w", err)
 	}
 	if code, ok := res.Metadata["exit"].(int); ok && code != 0 {
-		a.note(fmt.Sprintf("the command ended with exit code %d", code))
+		a.printNote(fmt.Sprintf("the command ended with exit code %d", code))
 	}
 	for i, at := range res.Attachments {
-		a.note(fmt.Sprintf("attachment %d: %s, %d bytes", i+1, at.Mime, attachmentSize(at)))
+		a.printNote(fmt.Sprintf("attachment %d: %s, %d bytes", i+1, at.Mime, attachmentSize(at)))
 	}
 	return nil
 }
@@ -308,7 +308,7 @@ func (a *app) saveAttachments(res *tool.Result, dir string) error {
 		if err := errors.Join(err, file.Close()); err != nil {
 			return fmt.Errorf("saving attachments: %w", err)
 		}
-		a.note("wrote " + file.Name())
+		a.printNote("wrote " + file.Name())
 	}
 	return nil
 }
@@ -316,7 +316,7 @@ func (a *app) saveAttachments(res *tool.Result, dir string) error {
 // newFile makes a file of the name that is wanted, or, where that is no plain
 // name or is taken, of the other.
 func newFile(dir, wanted, other string) (*os.File, error) {
-	if plainName(wanted) {
+	if isPlainName(wanted) {
 		file, err := os.OpenFile(filepath.Join(dir, wanted), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 		if err == nil {
 			return file, nil
@@ -325,9 +325,9 @@ func newFile(dir, wanted, other string) (*os.File, error) {
 	return os.OpenFile(filepath.Join(dir, other), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 }
 
-// plainName reports whether a name is one of a file on every system, that
+// isPlainName reports whether a name is one of a file on every system, that
 // nothing hides in and no program takes for its settings.
-func plainName(name string) bool {
+func isPlainName(name string) bool {
 	stem, _, _ := strings.Cut(name, ".")
 	return name != "" && len(name) <= 200 && name[0] != '.' && name[0] != '-' && !strings.HasSuffix(name, ".") && strings.TrimSpace(name) == name &&
 		!strings.ContainsAny(name, `/\:*?"<>|`+"`$") && filepath.IsLocal(name) && filepath.IsLocal(stem) && !text.HasHidden(name) && text.VisibleLine(name) == name

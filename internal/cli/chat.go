@@ -93,14 +93,14 @@ func (a *app) chat(ctx context.Context, f *runFlags, first string) error {
 		if err != nil {
 			return err
 		}
-		a.enter(s, f)
+		a.resumeSession(s, f)
 	}
 	s, err := a.load()
 	if err != nil {
 		return err
 	}
 	a.warn(s.cfg)
-	if err := s.ready(f.agent); err != nil {
+	if err := s.checkReady(f.agent); err != nil {
 		return err
 	}
 	var later notices // what is noted while the console is open
@@ -136,7 +136,7 @@ func (a *app) chat(ctx context.Context, f *runFlags, first string) error {
 		app: &heard, rt: rt, models: models, agents: opt.Agents, con: con, events: eagerly(rt.Events(context.Background(), 0)),
 		session: f.session, agent: f.agent, model: f.modelRef(), reasoning: true,
 	}
-	con.editor.Complete = c.complete
+	con.editor.Complete = c.completions
 	c.talk(ctx, first)
 	err = rt.Close()
 	for range c.events { // until the runtime has said its last
@@ -158,14 +158,14 @@ func projectName(worktree, dir string) string {
 func (c *chat) talk(ctx context.Context, first string) {
 	broken := c.greet(ctx, first == goOnLine)
 	if first == goOnLine && c.session != "" && !broken {
-		c.say(nothingBroke)
+		c.printLine(nothingBroke)
 		first = ""
 	}
 	if first != "" {
 		c.handle(ctx, first)
 	}
 	for !c.leaving && ctx.Err() == nil {
-		c.con.tell()
+		c.con.printNotices()
 		stop := c.idle()
 		line, err := c.con.editor.Read(ctx, terminal.Line{
 			Prompt: c.con.style.Bold(c.agentName() + "> "), More: c.con.style.Dim("  … "), Text: strings.TrimRight(c.con.ahead.Take(), "\n"),
@@ -178,7 +178,7 @@ func (c *chat) talk(ctx context.Context, first string) {
 			return
 		}
 		if err := c.con.editor.History.Err(); err != nil {
-			c.say(c.con.style.Yellow("The prompt is not in the history: " + err.Error()))
+			c.printLine(c.con.style.Yellow("The prompt is not in the history: " + err.Error()))
 		}
 		c.handle(ctx, line)
 	}
@@ -194,9 +194,9 @@ func (c *chat) warn() bool {
 	}
 	c.warned = time.Now()
 	if time.Since(c.done) < tooLate {
-		c.say("It is done already. Ctrl-C again leaves.")
+		c.printLine("It is done already. Ctrl-C again leaves.")
 	} else {
-		c.say("Ctrl-C again leaves.")
+		c.printLine("Ctrl-C again leaves.")
 	}
 	return true
 }
@@ -210,7 +210,7 @@ func (c *chat) handle(ctx context.Context, line string) {
 		c.shell(ctx, strings.TrimSpace(line[1:]))
 	case isCommand(line):
 		name, rest, _ := strings.Cut(line, " ")
-		c.command(ctx, name, strings.TrimSpace(rest))
+		c.runCommand(ctx, name, strings.TrimSpace(rest))
 	default:
 		c.prompt(ctx, line)
 	}
@@ -220,7 +220,7 @@ func (c *chat) handle(ctx context.Context, line string) {
 func (c *chat) prompt(ctx context.Context, line string) {
 	said, files, err := c.attach(ctx, line)
 	if err != nil {
-		c.fail(err)
+		c.printError(err)
 		return
 	}
 	c.turn(ctx, func(ctx context.Context) (*agent.Turn, error) {
@@ -228,13 +228,13 @@ func (c *chat) prompt(ctx context.Context, line string) {
 	})
 }
 
-// say prints a line of our own.
-func (c *chat) say(line string) { fmt.Fprintln(c.con, line) }
+// printLine prints a line of our own.
+func (c *chat) printLine(line string) { fmt.Fprintln(c.con, line) }
 
-func (c *chat) fail(err error) {
-	c.say(c.con.style.Red("helve: ") + safe(shownError(err)))
+func (c *chat) printError(err error) {
+	c.printLine(c.con.style.Red("helve: ") + safe(shownError(err)))
 	if hint := hintOf(err); hint != "" {
-		c.say(safe(hint))
+		c.printLine(safe(hint))
 	}
 }
 
@@ -274,16 +274,16 @@ func (c *chat) greet(ctx context.Context, goesOn bool) (broken bool) {
 		broken = c.adopt(ctx, c.session, goesOn)
 		c.agent = cmp.Or(wanted, c.agent)
 	}
-	c.say(c.con.style.Dim(terminal.Safe(fmt.Sprintf("helve chat: %s with %s. /help lists what you can do, Ctrl-D leaves.", c.agentName(), c.modelName()))))
+	c.printLine(c.con.style.Dim(terminal.Safe(fmt.Sprintf("helve chat: %s with %s. /help lists what you can do, Ctrl-D leaves.", c.agentName(), c.modelName()))))
 	return broken
 }
 
 // goodbye says how to come back.
 func (c *chat) goodbye() {
 	c.con.close()
-	c.con.tell()
+	c.con.printNotices()
 	if c.session != "" {
-		c.say("To go on with this session: helve sessions resume " + terminal.Safe(c.session))
+		c.printLine("To go on with this session: helve sessions resume " + terminal.Safe(c.session))
 	}
 }
 
@@ -312,7 +312,7 @@ func (a *app) openConsole(history string) (*console, error) {
 	c := &console{in: in, out: out, style: a.style(a.Stdout), notices: &notices{}}
 	past, err := terminal.OpenHistory(history)
 	if err != nil {
-		a.note(err.Error())
+		a.printNote(err.Error())
 	}
 	before, err := term.MakeRaw(int(in.Fd()))
 	if err != nil {
@@ -356,8 +356,8 @@ func (c *console) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-// tell prints what was noticed since.
-func (c *console) tell() {
+// printNotices prints what was noticed since.
+func (c *console) printNotices() {
 	for _, line := range c.notices.take() {
 		fmt.Fprintln(c, c.style.Yellow(line))
 	}

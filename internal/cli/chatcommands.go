@@ -31,7 +31,7 @@ func deeds() []deed {
 		{"/sessions", "", "list the sessions of this folder", (*chat).listSessions},
 		{goOnLine, "[id]", "go on with what broke off, here or in another session", (*chat).goOn},
 		{"/compact", "", "sum the conversation up, so that it takes less room", (*chat).compact},
-		{"/undo", "", "put back the files that the last turn changed", (*chat).undo},
+		{"/undo", "", "put back the files that the last turn changed", (*chat).undoTurn},
 		{"/todos", "", "show what is to be done", (*chat).showTodos},
 		{"/tools", "", "list the tools that the model has", (*chat).listTools},
 		{"/cost", "", "say what the session has taken", (*chat).showCost},
@@ -47,8 +47,8 @@ func isCommand(line string) bool {
 	return len(word) > 1 && word[0] == '/' && strings.Trim(word[1:], "abcdefghijklmnopqrstuvwxyz-") == ""
 }
 
-// command does what a command stands for.
-func (c *chat) command(ctx context.Context, name, rest string) {
+// runCommand does what a command stands for.
+func (c *chat) runCommand(ctx context.Context, name, rest string) {
 	if name == "/quit" {
 		name = "/exit"
 	}
@@ -65,7 +65,7 @@ func (c *chat) command(ctx context.Context, name, rest string) {
 	if near, ok := text.Nearest(name, names); ok {
 		hint = "Did you mean " + near + "? " + hint
 	}
-	c.say(c.con.style.Red("There is no " + terminal.Safe(name) + ". " + hint))
+	c.printLine(c.con.style.Red("There is no " + terminal.Safe(name) + ". " + hint))
 }
 
 func (c *chat) help(context.Context, string) {
@@ -85,11 +85,11 @@ func (c *chat) switchAgent(_ context.Context, name string) {
 	i := slices.IndexFunc(c.agents, func(a agent.Spec) bool { return a.Name == name && a.Mode != "subagent" && !a.Hidden })
 	if i >= 0 {
 		c.agent = name
-		c.say("From now on " + terminal.Safe(name) + " works.")
+		c.printLine("From now on " + terminal.Safe(name) + " works.")
 		return
 	}
 	if name != "" {
-		c.say(c.con.style.Red("There is no agent called " + terminal.Safe(name) + " to talk to. There are:"))
+		c.printLine(c.con.style.Red("There is no agent called " + terminal.Safe(name) + " to talk to. There are:"))
 	}
 	tw := columns(c.con)
 	for _, a := range c.agents {
@@ -107,29 +107,29 @@ func (c *chat) switchAgent(_ context.Context, name string) {
 
 func (c *chat) switchModel(_ context.Context, name string) {
 	if name == "" {
-		c.say("The model is " + terminal.Safe(c.modelName().String()) + ". /model provider/model switches to another; 'helve models' lists them.")
+		c.printLine("The model is " + terminal.Safe(c.modelName().String()) + ". /model provider/model switches to another; 'helve models' lists them.")
 		return
 	}
 	provider, model, ok := strings.Cut(name, "/")
 	if !ok || provider == "" || model == "" {
-		c.say(c.con.style.Red("A model is given as provider/model, and " + terminal.Safe(name) + " is not."))
+		c.printLine(c.con.style.Red("A model is given as provider/model, and " + terminal.Safe(name) + " is not."))
 		return
 	}
 	ref := message.ModelRef{Provider: provider, Model: model}
 	if _, err := c.models.Find(ref); err != nil {
-		c.fail(err)
+		c.printError(err)
 		return
 	}
 	c.model = ref
-	c.say("From now on " + terminal.Safe(name) + " answers.")
+	c.printLine("From now on " + terminal.Safe(name) + " answers.")
 }
 
 func (c *chat) begin(context.Context, string) {
 	if c.session != "" {
-		c.say(c.con.style.Dim("The session " + terminal.Safe(c.session) + " is kept: /resume goes on with it."))
+		c.printLine(c.con.style.Dim("The session " + terminal.Safe(c.session) + " is kept: /resume goes on with it."))
 	}
 	c.session, c.todos, c.usage = "", nil, message.Info{}
-	c.say("A new session begins with your next prompt.")
+	c.printLine("A new session begins with your next prompt.")
 }
 
 // here are the conversations of this folder, those used last first.
@@ -147,11 +147,11 @@ const mostSessions = 15
 func (c *chat) listSessions(ctx context.Context, _ string) {
 	all, err := c.here(ctx)
 	if err != nil {
-		c.fail(err)
+		c.printError(err)
 		return
 	}
 	if len(all) == 0 {
-		c.say("There is no session of this folder yet.")
+		c.printLine("There is no session of this folder yet.")
 		return
 	}
 	tw := columns(c.con)
@@ -160,59 +160,59 @@ func (c *chat) listSessions(ctx context.Context, _ string) {
 		if s.ID == c.session {
 			mark = "*"
 		}
-		fmt.Fprintf(tw, "%s %s\t%s\t%s\n", mark, terminal.Safe(s.ID), at(s.Time.Updated), terminal.Clip(terminal.Safe(cmp.Or(s.Title, s.First)), 50))
+		fmt.Fprintf(tw, "%s %s\t%s\t%s\n", mark, terminal.Safe(s.ID), formatTime(s.Time.Updated), terminal.Clip(terminal.Safe(cmp.Or(s.Title, s.First)), 50))
 	}
 	_ = tw.Flush() // the console never fails
 }
 
 func (c *chat) compact(ctx context.Context, _ string) {
 	if c.session == "" {
-		c.say("Nothing was said yet.")
+		c.printLine("Nothing was said yet.")
 		return
 	}
 	c.turn(ctx, func(ctx context.Context) (*agent.Turn, error) { return c.rt.Turns().Compact(ctx, c.session) })
 }
 
-// undo takes back what the newest turn changed that was not taken back yet.
-func (c *chat) undo(ctx context.Context, _ string) {
+// undoTurn takes back what the newest turn changed that was not taken back yet.
+func (c *chat) undoTurn(ctx context.Context, _ string) {
 	sets, err := c.lastChanges(ctx)
 	if err != nil {
-		c.fail(err)
+		c.printError(err)
 		return
 	}
 	if len(sets) == 0 {
-		c.say("No turn of this session has changed a file, or all of it is undone.")
+		c.printLine("No turn of this session has changed a file, or all of it is undone.")
 		return
 	}
 	preview, err := c.rt.Records().Undo(ctx, record.UndoRequest{Sets: sets, Preview: true})
 	if err != nil {
-		c.fail(err)
+		c.printError(err)
 		return
 	}
 	for _, f := range preview.Files {
-		c.say(strings.TrimRight(terminal.Safe(f.Action+"  "+c.app.fromHere(f.File)+"  "+f.Reason), " "))
+		c.printLine(strings.TrimRight(terminal.Safe(f.Action+"  "+c.app.fromHere(f.File)+"  "+f.Reason), " "))
 		if f.Diff != "" {
 			_, _ = io.WriteString(c.con, terminal.Diff(f.Diff, terminal.MostDiff, terminal.Options{Color: c.con.style.On, Prefix: "  "})) // the console never fails
 		}
 	}
 	if !c.confirm(ctx, "Put these files back? Type y or n, then Enter [y/N] ") {
-		c.say("Nothing was changed.")
+		c.printLine("Nothing was changed.")
 		return
 	}
 	report, err := c.rt.Records().Undo(ctx, record.UndoRequest{Sets: sets})
 	switch {
 	case err != nil:
-		c.fail(err)
+		c.printError(err)
 	case report.Conflicts():
-		c.say(c.con.style.Yellow("Some files were left as they are, because somebody else has changed them since."))
+		c.printLine(c.con.style.Yellow("Some files were left as they are, because somebody else has changed them since."))
 	default:
-		c.say("Done. 'helve undo " + terminal.Safe(report.ID) + "' takes this back.")
+		c.printLine("Done. 'helve undo " + terminal.Safe(report.ID) + "' takes this back.")
 	}
 }
 
 // confirm asks until the answer is yes or no. No answer is no.
 func (c *chat) confirm(ctx context.Context, question string) bool {
-	c.con.forget()
+	c.con.discardTyped()
 	for {
 		word, err := c.con.editor.Read(ctx, terminal.Line{Prompt: c.con.style.Bold(question), Answer: true})
 		switch word = strings.ToLower(strings.TrimSpace(word)); {
@@ -281,13 +281,13 @@ func (c *chat) showTodos(ctx context.Context, _ string) {
 	if list == nil && c.session != "" {
 		res, err := c.rt.Call(ctx, tool.Call{ID: c.rt.NewID("call"), Session: c.session, Agent: c.agent, Tool: "todoread", Input: []byte("{}")})
 		if err != nil {
-			c.fail(err)
+			c.printError(err)
 			return
 		}
 		list, _ = res.Metadata["todos"].([]tool.Todo)
 	}
 	if len(list) == 0 {
-		c.say("There is no list.")
+		c.printLine("There is no list.")
 		return
 	}
 	columns, _ := c.con.editor.Size()
@@ -312,12 +312,12 @@ func (c *chat) listTools(ctx context.Context, _ string) {
 
 func (c *chat) showCost(ctx context.Context, _ string) {
 	if c.session == "" {
-		c.say("Nothing was said yet.")
+		c.printLine("Nothing was said yet.")
 		return
 	}
 	s, err := c.rt.Records().Session(ctx, c.session)
 	if err != nil {
-		c.fail(err)
+		c.printError(err)
 		return
 	}
 	u := s.Tokens.Usage()
@@ -328,15 +328,15 @@ func (c *chat) showCost(ctx context.Context, _ string) {
 	if share := c.share(); share != "" {
 		line += "; " + share
 	}
-	c.say(line)
+	c.printLine(line)
 }
 
 func (c *chat) toggleReasoning(context.Context, string) {
 	c.reasoning = !c.reasoning
 	if c.reasoning {
-		c.say("What the model thinks is shown.")
+		c.printLine("What the model thinks is shown.")
 	} else {
-		c.say("What the model thinks is not shown.")
+		c.printLine("What the model thinks is not shown.")
 	}
 }
 

@@ -46,7 +46,7 @@ func (c *chat) attach(ctx context.Context, line string) (said string, files []to
 		if n > mostMissing {
 			missing = append(missing[:mostMissing], fmt.Sprintf("and %d more", n-mostMissing))
 		}
-		c.say(c.con.style.Yellow(terminal.Safe("There is no such file: " + strings.Join(missing, ", ") + ". The words are sent as they are.")))
+		c.printLine(c.con.style.Yellow(terminal.Safe("There is no such file: " + strings.Join(missing, ", ") + ". The words are sent as they are.")))
 	}
 	return line, files, nil
 }
@@ -54,9 +54,9 @@ func (c *chat) attach(ctx context.Context, line string) (said string, files []to
 // mostMissing is how many names are told that are none of a file.
 const mostMissing = 3
 
-// complete finds what the word at the end of a line may become: a command, what
+// completions finds what the word at the end of a line may become: a command, what
 // a command takes, or a file.
-func (c *chat) complete(before string) (start int, options []string) {
+func (c *chat) completions(before string) (start int, options []string) {
 	start = strings.LastIndexAny(before, " \n\t") + 1
 	word := before[start:]
 	switch {

@@ -86,7 +86,7 @@ func TestChatComplete(t *testing.T) {
 		{"!cat src/d", 5, []string{"src/deep/"}},
 		{"src/ma", 0, nil},
 	} {
-		start, got := c.complete(tc.before)
+		start, got := c.completions(tc.before)
 		if diff := cmp.Diff(tc.want, got); diff != "" && len(got)+len(tc.want) > 0 || start != tc.start {
 			t.Errorf("%q: %d %s", tc.before, start, diff)
 		}

@@ -29,7 +29,7 @@ const nothingBroke = "Nothing had broken off. Say what to do next."
 func (c *chat) adopt(ctx context.Context, id string, goesOn bool) (broken bool) {
 	s, err := c.rt.Records().Session(ctx, id)
 	if err != nil {
-		c.fail(err)
+		c.printError(err)
 		return false
 	}
 	c.session, c.todos = s.ID, nil
@@ -39,10 +39,10 @@ func (c *chat) adopt(ctx context.Context, id string, goesOn bool) (broken bool) 
 	}
 	said, err := c.rt.Records().Messages(ctx, id)
 	if err != nil {
-		c.fail(err)
+		c.printError(err)
 		return false
 	}
-	c.say(c.con.style.Dim(terminal.Safe(fmt.Sprintf("Session %s: %s (%s)", s.ID, s.Title, text.Count(len(said), "message", "messages")))))
+	c.printLine(c.con.style.Dim(terminal.Safe(fmt.Sprintf("Session %s: %s (%s)", s.ID, s.Title, text.Count(len(said), "message", "messages")))))
 	for _, m := range slices.Backward(said) {
 		if m.Info.Role == message.Assistant && m.Info.Tokens != (message.Tokens{}) {
 			c.usage = m.Info
@@ -54,9 +54,9 @@ func (c *chat) adopt(ctx context.Context, id string, goesOn bool) (broken bool) 
 	switch {
 	case why == "":
 	case goesOn:
-		c.say(c.con.style.Yellow(terminal.Safe("This broke off (" + why + ") and goes on now.")))
+		c.printLine(c.con.style.Yellow(terminal.Safe("This broke off (" + why + ") and goes on now.")))
 	default:
-		c.say(c.con.style.Yellow(terminal.Safe("This broke off (" + why + "): " + goOnLine + " goes on with it.")))
+		c.printLine(c.con.style.Yellow(terminal.Safe("This broke off (" + why + "): " + goOnLine + " goes on with it.")))
 	}
 	return why != ""
 }
@@ -80,7 +80,7 @@ func (c *chat) recall(said []message.Message) {
 			if n > 0 {
 				mark = "  "
 			}
-			c.say(c.con.style.Bold(mark + terminal.Safe(line)))
+			c.printLine(c.con.style.Bold(mark + terminal.Safe(line)))
 		}
 		break
 	}
@@ -100,7 +100,7 @@ func (c *chat) recall(said []message.Message) {
 	if n := len(lines); n > mostAnswered {
 		lines = append([]string{"…"}, lines[n-mostAnswered:]...)
 	}
-	c.say(strings.Join(lines, "\n"))
+	c.printLine(strings.Join(lines, "\n"))
 }
 
 // wordsOf is what was said in a message by who sent it.
@@ -117,22 +117,22 @@ func wordsOf(m message.Message) string {
 func (c *chat) goOn(ctx context.Context, id string) {
 	all, err := c.here(ctx)
 	if err != nil {
-		c.fail(err)
+		c.printError(err)
 		return
 	}
 	if id != "" || c.session == "" {
 		i := slices.IndexFunc(all, func(s record.Session) bool { return strings.HasPrefix(s.ID, id) })
 		if i < 0 {
-			c.say(c.con.style.Red("There is no such session in this folder. /sessions lists those that there are."))
+			c.printLine(c.con.style.Red("There is no such session in this folder. /sessions lists those that there are."))
 			return
 		}
 		if !c.adopt(ctx, all[i].ID, true) {
-			c.say(nothingBroke)
+			c.printLine(nothingBroke)
 			return
 		}
 	}
 	t := c.turn(ctx, func(ctx context.Context) (*agent.Turn, error) { return c.rt.Turns().Resume(ctx, c.session) })
 	if t != nil && t.End == agent.EndDone && t.Steps == 0 {
-		c.say(nothingBroke)
+		c.printLine(nothingBroke)
 	}
 }

@@ -31,7 +31,7 @@ var errStopped = errors.New("stopped by the person at the terminal")
 func (c *chat) turn(ctx context.Context, do func(context.Context) (*agent.Turn, error)) *agent.Turn {
 	var turn *agent.Turn
 	var err error
-	view, ended := c.follow(ctx, "", func(ctx context.Context) { turn, err = do(ctx) })
+	view, ended := c.followWork(ctx, "", func(ctx context.Context) { turn, err = do(ctx) })
 	if used := view.Usage(); used.ID != "" {
 		c.usage = used
 	}
@@ -40,7 +40,7 @@ func (c *chat) turn(ctx context.Context, do func(context.Context) (*agent.Turn, 
 		return nil
 	}
 	if err != nil {
-		c.fail(err)
+		c.printError(err)
 		return nil
 	}
 	c.session = turn.Session
@@ -51,31 +51,31 @@ func (c *chat) turn(ctx context.Context, do func(context.Context) (*agent.Turn, 
 	case agent.EndDone:
 		c.done = time.Now()
 	case agent.EndCanceled:
-		c.say(c.con.style.Yellow("Stopped. Say what to do instead, or /resume to let it go on."))
+		c.printLine(c.con.style.Yellow("Stopped. Say what to do instead, or /resume to let it go on."))
 	case agent.EndRejected:
-		c.say(c.con.style.Yellow("It stopped because you said no. Say what to do instead."))
+		c.printLine(c.con.style.Yellow("It stopped because you said no. Say what to do instead."))
 	default:
-		c.say(c.con.style.Red(safe(endOf(turn))))
+		c.printLine(c.con.style.Red(safe(endOf(turn))))
 	}
 	c.report(turn)
 	return turn
 }
 
-// follow runs work, which may be a call of the person's own, and shows what happens meanwhile. It returns when the work
+// followWork runs work, which may be a call of the person's own, and shows what happens meanwhile. It returns when the work
 // has ended, or, before that, when the person wants to leave.
-func (c *chat) follow(ctx context.Context, call string, work func(context.Context)) (view *terminal.Transcript, ended bool) {
+func (c *chat) followWork(ctx context.Context, call string, work func(context.Context)) (view *terminal.Transcript, ended bool) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	columns, rows := c.con.editor.Size()
 	stop := &stopper{keys: c.con.keys.C(), ahead: &c.con.ahead, cancel: cancel}
 	view = terminal.NewTranscript(terminal.TranscriptOptions{
-		Out: c.con, Session: c.session, Call: call, Width: columns, Height: rows, Color: c.con.style.On, Reasoning: c.reasoning, Live: true, Prompted: true, Halt: stop.asked,
+		Out: c.con, Session: c.session, Call: call, Width: columns, Height: rows, Color: c.con.style.On, Reasoning: c.reasoning, Live: true, Prompted: true, Halt: stop.stopRequested,
 	})
 	defer view.Close()
 	answers := &answers{con: c.con, ctx: ctx, stop: func() { cancel(errStopped) }, over: make(chan struct{})}
 	defer answers.end()
 	ask := newPrompter(answers, &diffPainter{con: c.con}, c.rt.Requests())
-	ask.style, ask.forget = c.con.style, c.con.forget
+	ask.style, ask.forget = c.con.style, c.con.discardTyped
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -89,16 +89,16 @@ func (c *chat) follow(ctx context.Context, call string, work func(context.Contex
 			if !ok {
 				return view, false
 			}
-			c.show(ctx, view, ask, e)
+			c.showEvent(ctx, view, ask, e)
 		case key, ok := <-stop.keys:
-			stop.hear(key, ok)
+			stop.handleKey(key, ok)
 		case <-tick.C:
 			c.notice(view)
 			view.Typed(c.con.ahead.Text())
 			view.Tick()
 		case <-done:
-			c.drain(ctx, view, ask)
-			stop.asked() // what was typed up to now is no answer to the next prompt
+			c.showRemaining(ctx, view, ask)
+			stop.stopRequested() // what was typed up to now is no answer to the next prompt
 			c.leaving = stop.leave
 			return view, true
 		}
@@ -120,9 +120,9 @@ type stopper struct {
 	leave  bool
 }
 
-// hear takes a key, or that there will be none any more. What is typed before a
+// handleKey takes a key, or that there will be none any more. What is typed before a
 // prompt is kept for it, and not sent.
-func (s *stopper) hear(key terminal.Key, ok bool) {
+func (s *stopper) handleKey(key terminal.Key, ok bool) {
 	if ok && !key.Interrupt() {
 		s.ahead.Add(key)
 		return
@@ -132,13 +132,13 @@ func (s *stopper) hear(key terminal.Key, ok bool) {
 	s.at = time.Now()
 }
 
-// asked reports whether the person has stopped the work, and looks for that
+// stopRequested reports whether the person has stopped the work, and looks for that
 // among the keys that wait.
-func (s *stopper) asked() bool {
+func (s *stopper) stopRequested() bool {
 	for !s.leave {
 		select {
 		case key, ok := <-s.keys:
-			s.hear(key, ok)
+			s.handleKey(key, ok)
 		default:
 			return !s.at.IsZero()
 		}
@@ -168,8 +168,8 @@ func (c *chat) idle() (stop func()) {
 	}
 }
 
-// show shows an event and asks what it asks.
-func (c *chat) show(ctx context.Context, view *terminal.Transcript, ask *prompter, e event.Event) {
+// showEvent shows an event and asks what it asks.
+func (c *chat) showEvent(ctx context.Context, view *terminal.Transcript, ask *prompter, e event.Event) {
 	view.Event(e)
 	if p, ok := e.Properties.(event.TodosChanged); ok && p.Session == view.Session() {
 		c.todos = p.Todos
@@ -179,8 +179,8 @@ func (c *chat) show(ctx context.Context, view *terminal.Transcript, ask *prompte
 	}
 }
 
-// drain shows the events that are still on their way when the work has ended.
-func (c *chat) drain(ctx context.Context, view *terminal.Transcript, ask *prompter) {
+// showRemaining shows the events that are still on their way when the work has ended.
+func (c *chat) showRemaining(ctx context.Context, view *terminal.Transcript, ask *prompter) {
 	enough := time.NewTimer(lastWords)
 	defer enough.Stop()
 	for !view.Over() {
@@ -189,7 +189,7 @@ func (c *chat) drain(ctx context.Context, view *terminal.Transcript, ask *prompt
 			if !ok {
 				return
 			}
-			c.show(ctx, view, ask, e)
+			c.showEvent(ctx, view, ask, e)
 		case <-enough.C:
 			return
 		}
@@ -215,7 +215,7 @@ func (c *chat) report(turn *agent.Turn) {
 	if share := c.share(); share != "" {
 		parts = append(parts, share)
 	}
-	c.say(c.con.style.Dim(terminal.Safe(strings.Join(parts, " · "))))
+	c.printLine(c.con.style.Dim(terminal.Safe(strings.Join(parts, " · "))))
 }
 
 // share is how much of its room the model has used; "" where that is not known.
@@ -234,17 +234,17 @@ func (c *chat) share() string {
 // shell runs a command of the person's own, under the rules of the agent.
 func (c *chat) shell(ctx context.Context, command string) {
 	if command == "" {
-		c.say("Which command? !git status, for example.")
+		c.printLine("Which command? !git status, for example.")
 		return
 	}
 	in, err := json.Marshal(map[string]string{"command": command, "description": command})
 	if err != nil {
-		c.fail(err)
+		c.printError(err)
 		return
 	}
 	call := tool.Call{ID: c.rt.NewID("call"), Session: c.session, Agent: c.agent, Tool: "bash", Input: in}
 	var res *tool.Result
-	if _, ended := c.follow(ctx, call.ID, func(ctx context.Context) { res, err = c.rt.Call(ctx, call) }); !ended {
+	if _, ended := c.followWork(ctx, call.ID, func(ctx context.Context) { res, err = c.rt.Call(ctx, call) }); !ended {
 		return
 	}
 	if e, ok := errors.AsType[*tool.Error](err); ok && e.Answer != nil {
@@ -253,14 +253,14 @@ func (c *chat) shell(ctx context.Context, command string) {
 	if res != nil {
 		out := safe(strings.TrimRight(res.Output, "\n"))
 		if out != "" {
-			c.say(out)
+			c.printLine(out)
 		}
 		if how := terminal.CommandEnd(res.Metadata); how != "" {
-			c.say(c.con.style.Red(how))
+			c.printLine(c.con.style.Red(how))
 		}
 	}
 	if err != nil {
-		c.fail(err)
+		c.printError(err)
 	}
 }
 
@@ -339,9 +339,9 @@ func (c *console) takeLine() string {
 	return line
 }
 
-// forget makes sure that what was typed so far answers nothing. It is kept for
+// discardTyped makes sure that what was typed so far answers nothing. It is kept for
 // the next prompt.
-func (c *console) forget() {
+func (c *console) discardTyped() {
 	flushInput(c.in.Fd())
 	for _, k := range c.keys.Forget() {
 		c.ahead.Add(k)

@@ -227,8 +227,8 @@ func visibleJSON(s string) string {
 	return b.String()
 }
 
-// note tells something that is not an error.
-func (a *app) note(message string) {
+// printNote tells something that is not an error.
+func (a *app) printNote(message string) {
 	fmt.Fprintf(a.Stderr, "helve: %s\n", safe(message))
 }
 

@@ -260,9 +260,9 @@ func (a *app) printKey(cfg *config.Config, m jsonMember) error {
 	from, known := cfg.Origins[m.key]
 	title := a.style(a.Stdout).Bold(safe(m.key))
 	p := partPrinter{app: a, origins: cfg.Origins}
-	if known && p.apart(m.key, from.File) {
+	if known && p.isOtherFile(m.key, from.File) {
 		fmt.Fprintf(a.Stdout, "%s  %s\n", title, a.style(a.Stdout).Dim("(of several files)"))
-		if err := p.value(m.key, m.value, ""); err != nil {
+		if err := p.printValue(m.key, m.value, ""); err != nil {
 			return err
 		}
 		fmt.Fprintln(a.Stdout)
@@ -285,8 +285,8 @@ type partPrinter struct {
 	origins map[string]permission.Source
 }
 
-// apart reports whether something below a key is of another file.
-func (p partPrinter) apart(key, file string) bool {
+// isOtherFile reports whether something below a key is of another file.
+func (p partPrinter) isOtherFile(key, file string) bool {
 	for name, from := range p.origins {
 		if strings.HasPrefix(name, key+".") && from.File != file {
 			return true
@@ -295,9 +295,9 @@ func (p partPrinter) apart(key, file string) bool {
 	return false
 }
 
-// value prints a value behind what stands in its line already, up to the comma
+// printValue prints a value behind what stands in its line already, up to the comma
 // that may follow it.
-func (p partPrinter) value(name string, raw json.RawMessage, indent string) error {
+func (p partPrinter) printValue(name string, raw json.RawMessage, indent string) error {
 	open, end := "{", "}"
 	var members []jsonMember
 	var err error
@@ -327,7 +327,7 @@ func (p partPrinter) value(name string, raw json.RawMessage, indent string) erro
 			fmt.Fprintf(out, "%s: ", safe(string(quoted(m.key))))
 		}
 		sub := name + "." + m.key
-		if err := p.value(sub, m.value, indent+"  "); err != nil {
+		if err := p.printValue(sub, m.value, indent+"  "); err != nil {
 			return err
 		}
 		if i < len(members)-1 {

@@ -69,7 +69,7 @@ func pluginEntry(e config.Entry) (helve.PluginEntry, bool) {
 // are trusted with the file that names them.
 func (s *setup) trustedPlugin(p helve.PluginEntry, from string) bool {
 	path, isFile := config.PluginPath(p.Spec, p.Base)
-	if !isFile || missing(path) { // it is told as missing, and asked about again before it is run
+	if !isFile || pluginMissing(path) { // it is told as missing, and asked about again before it is run
 		return true
 	}
 	guarded := slices.ContainsFunc(s.cfg.Sources, func(src config.Source) bool { return src.Path == from && src.Guarded })
@@ -92,9 +92,9 @@ func (s *setup) trustedPlugin(p helve.PluginEntry, from string) bool {
 	return !disk.Within(root, path)
 }
 
-// missing reports whether neither a plugin's file nor one with an ending that
+// pluginMissing reports whether neither a plugin's file nor one with an ending that
 // may be left out is there.
-func missing(path string) bool {
+func pluginMissing(path string) bool {
 	for _, ending := range []string{"", ".ts", ".js"} {
 		if _, err := os.Lstat(path + ending); !errors.Is(err, fs.ErrNotExist) {
 			return false

@@ -254,7 +254,7 @@ func examineLanguages(r languageReport) []finding {
 	if len(running) == 0 {
 		says += "none is running"
 	} else {
-		says += "running: " + words(running)
+		says += "running: " + joinNames(running)
 	}
 	return append(out, finding{"ok", "languages", says + "; 'helve lsp' tells more"})
 }

@@ -178,7 +178,7 @@ func (a *app) searcher(f *grepFlags) (*helve.Runtime, error) {
 		return nil, err
 	}
 	a.warn(s.cfg, voiding(s.cfg)...)
-	if err := s.ready(""); err != nil {
+	if err := s.checkReady(""); err != nil {
 		return nil, err
 	}
 	opt := a.options(s)
@@ -203,7 +203,7 @@ func (a *app) find(ctx context.Context, rt *helve.Runtime, name string, args map
 	if err != nil {
 		return nil, err
 	}
-	res, err := a.attend(ctx, rt, &callFlags{}, tool.Call{ID: rt.NewID("call"), Tool: name, Input: input})
+	res, err := a.callWithPrompts(ctx, rt, &callFlags{}, tool.Call{ID: rt.NewID("call"), Tool: name, Input: input})
 	if err != nil {
 		return nil, err
 	}
@@ -231,7 +231,7 @@ func (a *app) grep(ctx context.Context, f *grepFlags, pattern string, paths []st
 	p := &grepPrinter{app: a, flags: f, out: out, style: a.style(a.Stdout)}
 	failed := false
 	for _, path := range paths {
-		hits, err := a.find(ctx, rt, "grep", arguments("pattern", f.pattern(pattern), "path", path, "include", include))
+		hits, err := a.find(ctx, rt, "grep", nonEmptyArgs("pattern", f.pattern(pattern), "path", path, "include", include))
 		if err != nil {
 			_ = out.Flush()
 			if code := a.trouble(err); tool.KindOf(err) == tool.Canceled {
@@ -244,7 +244,7 @@ func (a *app) grep(ctx context.Context, f *grepFlags, pattern string, paths []st
 		p.print(path, hits)
 		failed = failed || hits.Failed > 0
 	}
-	return a.finish(out, p.found, failed)
+	return a.finishOutput(out, p.found, failed)
 }
 
 func (a *app) glob(ctx context.Context, f *grepFlags, args []string) error {
@@ -257,7 +257,7 @@ func (a *app) glob(ctx context.Context, f *grepFlags, args []string) error {
 	if len(args) > 1 {
 		path = args[1]
 	}
-	hits, err := a.find(ctx, rt, "glob", arguments("pattern", args[0], "path", path))
+	hits, err := a.find(ctx, rt, "glob", nonEmptyArgs("pattern", args[0], "path", path))
 	if err != nil {
 		return a.trouble(err)
 	}
@@ -273,11 +273,11 @@ func (a *app) glob(ctx context.Context, f *grepFlags, args []string) error {
 		}
 	}
 	p.notes(hits.Notes)
-	return a.finish(out, len(hits.Names) > 0, hits.Failed > 0)
+	return a.finishOutput(out, len(hits.Names) > 0, hits.Failed > 0)
 }
 
-// arguments are those that are not empty, but for the first.
-func arguments(pairs ...string) map[string]string {
+// nonEmptyArgs are those that are not empty, but for the first.
+func nonEmptyArgs(pairs ...string) map[string]string {
 	args := map[string]string{}
 	for pair := range slices.Chunk(pairs, 2) {
 		if pair[1] != "" || len(args) == 0 {
@@ -292,12 +292,12 @@ func (p *grepPrinter) notes(notes []string) {
 	_ = p.out.Flush() // the end of the command tells whether that failed
 	for _, note := range notes {
 		if !p.flags.quiet {
-			p.app.note(note)
+			p.app.printNote(note)
 		}
 	}
 }
 
-func (a *app) finish(out *bufio.Writer, found, failed bool) error {
+func (a *app) finishOutput(out *bufio.Writer, found, failed bool) error {
 	if err := out.Flush(); err != nil {
 		return a.trouble(fmt.Errorf("writing the result: %w", err))
 	}

@@ -18,7 +18,7 @@ func (s *setup) instructions(a *app) func(agent string) []string {
 func (s *setup) instructed(a *app) config.InstructionOptions {
 	set := func(name string) bool { return a.truth("OPENCODE_"+name) || a.truth("HELVE_"+name) }
 	out := config.InstructionOptions{
-		Dir: s.opt.Dir, Worktree: s.opt.Worktree, Home: s.opt.Home, Note: a.note,
+		Dir: s.opt.Dir, Worktree: s.opt.Worktree, Home: s.opt.Home, Note: a.printNote,
 		NoClaude: set("DISABLE_CLAUDE_CODE") || set("DISABLE_CLAUDE_CODE_PROMPT"), NoProject: set("DISABLE_PROJECT_CONFIG"),
 	}
 	if file := s.userFile(); file != "" {

@@ -44,7 +44,7 @@ stopped from any terminal, by the id that stands first in a line.`,
 			tw := columns(a.Stdout)
 			for _, info := range infos {
 				title, _ := text.Cut(info.Title, 60)
-				fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", text.VisibleLine(info.ID), at(info.Began.UnixMilli()), info.Words(), text.VisibleLine(title))
+				fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", text.VisibleLine(info.ID), formatTime(info.Began.UnixMilli()), info.Words(), text.VisibleLine(title))
 			}
 			return tw.Flush()
 		},
@@ -119,7 +119,7 @@ func (a *app) copyOutput(ctx context.Context, jobs *process.Jobs, id string, off
 			return err
 		}
 		if chunk.Skipped > 0 {
-			a.note(fmt.Sprintf("%d bytes are no longer kept", chunk.Skipped))
+			a.printNote(fmt.Sprintf("%d bytes are no longer kept", chunk.Skipped))
 		}
 		out := chunk.Data
 		if isTerminal(a.Stdout) {

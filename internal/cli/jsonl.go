@@ -18,7 +18,7 @@ func (a *app) serveLines(ctx context.Context, f *callFlags) error {
 		return err
 	}
 	a.warn(s.cfg)
-	if err := s.ready(f.agent); err != nil {
+	if err := s.checkReady(f.agent); err != nil {
 		return err
 	}
 	opt := a.options(s)

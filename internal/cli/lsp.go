@@ -248,8 +248,8 @@ func factsOf(st lsp.Status) string {
 	add(st.Memory > 0, "%d MiB", (st.Memory+1<<20-1)>>20)
 	add(st.Files > 0, "files: %d", st.Files)
 	add(st.Restarts > 0, "restarts: %d", st.Restarts)
-	add(!st.Since.IsZero(), "since %s", at(st.Since.UnixMilli()))
-	return words(facts)
+	add(!st.Since.IsZero(), "since %s", formatTime(st.Since.UnixMilli()))
+	return joinNames(facts)
 }
 
 func printFound(out io.Writer, r languageReport, all bool) {
@@ -325,7 +325,7 @@ such as why it was ended.`,
 			}
 			logs := "none has logged anything yet"
 			if names := a.loggedServers(); len(names) > 0 {
-				logs = "there are those of " + words(names)
+				logs = "there are those of " + joinNames(names)
 			}
 			return fmt.Errorf("there is no log of a language server called %q: %s", args[0], logs)
 		},

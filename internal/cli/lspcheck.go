@@ -172,7 +172,7 @@ func (a *app) checkFiles(ctx context.Context, args []string, f checkFlags) error
 	k := &fileCheck{rt: rt, shown: shown, project: []string{s.opt.Dir, s.opt.Worktree}, own: opt.LSP.Own, report: checkedReport{Files: []checkedFile{}, Unchecked: []uncheckedFile{}, Passed: []string{}}}
 	limited, cancel := context.WithTimeout(ctx, f.timeout)
 	for some := range slices.Chunk(files, filesAtOnce) {
-		err = errors.Join(err, k.ask(limited, some))
+		err = errors.Join(err, k.checkFiles(limited, some))
 	}
 	cancel()
 	stop()
@@ -222,9 +222,9 @@ type fileCheck struct {
 	own     []lsp.Server
 }
 
-// ask asks the servers about files. Of several files among which is one that no
+// checkFiles asks the servers about files. Of several files among which is one that no
 // server is for, the halves are asked about by themselves.
-func (k *fileCheck) ask(ctx context.Context, files []string) error {
+func (k *fileCheck) checkFiles(ctx context.Context, files []string) error {
 	if ctx.Err() != nil {
 		for _, file := range files {
 			k.missed(file, "", "the time was up before its turn; --timeout gives more")
@@ -234,8 +234,8 @@ func (k *fileCheck) ask(ctx context.Context, files []string) error {
 	report, err := k.rt.LSP().Diagnostics(ctx, slices.Clone(files)...)
 	switch half := len(files) / 2; {
 	case errors.Is(err, lspclient.ErrNone) && half > 0:
-		return errors.Join(k.ask(ctx, files[:half]), k.ask(ctx, files[half:]))
-	case errors.Is(err, lspclient.ErrNone) && !k.inside(files[0]):
+		return errors.Join(k.checkFiles(ctx, files[:half]), k.checkFiles(ctx, files[half:]))
+	case errors.Is(err, lspclient.ErrNone) && !k.inProject(files[0]):
 		k.missed(files[0], "", "it lies outside the project, where no server is started; --dir names another folder to work in")
 	case errors.Is(err, lspclient.ErrNone):
 		k.report.Passed = append(k.report.Passed, k.shown[files[0]])
@@ -247,9 +247,9 @@ func (k *fileCheck) ask(ctx context.Context, files []string) error {
 	return nil
 }
 
-// inside reports whether a file lies in the project, by its name or by where it
+// inProject reports whether a file lies in the project, by its name or by where it
 // really is.
-func (k *fileCheck) inside(file string) bool {
+func (k *fileCheck) inProject(file string) bool {
 	names := []string{file}
 	if real, err := filepath.EvalSymlinks(file); err == nil {
 		names = append(names, real)
@@ -333,7 +333,7 @@ func (k *fileCheck) explain(file string, missing []lsp.Pending) {
 	case 1:
 		k.missed(file, names[0], why)
 	default:
-		k.missed(file, "", fmt.Sprintf("none of its language servers is here (%s); 'helve lsp --all' says how to get one", words(names)))
+		k.missed(file, "", fmt.Sprintf("none of its language servers is here (%s); 'helve lsp --all' says how to get one", joinNames(names)))
 	}
 }
 
@@ -361,19 +361,19 @@ func (a *app) printChecked(r checkedReport, asJSON bool) error {
 	}
 	for i, path := range r.Passed {
 		if i == maxPassed {
-			a.note(text.Count(len(r.Passed)-i, "more file", "more files") + " that no language server is for")
+			a.printNote(text.Count(len(r.Passed)-i, "more file", "more files") + " that no language server is for")
 			break
 		}
-		a.note(path + ": no language server is for this file")
+		a.printNote(path + ": no language server is for this file")
 	}
 	for _, u := range r.Unchecked {
 		by := ""
 		if u.Server != "" {
 			by = " by " + u.Server
 		}
-		a.note(fmt.Sprintf("%s was not checked%s: %s", u.Path, by, text.VisibleLine(u.Why)))
+		a.printNote(fmt.Sprintf("%s was not checked%s: %s", u.Path, by, text.VisibleLine(u.Why)))
 	}
-	a.note(fmt.Sprintf("files checked: %d, errors: %d", len(r.Files), r.Errors))
+	a.printNote(fmt.Sprintf("files checked: %d, errors: %d", len(r.Files), r.Errors))
 	return r.verdict()
 }
 

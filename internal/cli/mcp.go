@@ -87,7 +87,7 @@ func (a *app) serveMCP(ctx context.Context, f *mcpFlags) error {
 		return err
 	}
 	a.warn(s.cfg)
-	if err := s.ready(f.agent); err != nil {
+	if err := s.checkReady(f.agent); err != nil {
 		return err
 	}
 	roots, err := a.limits(f, s)
@@ -108,7 +108,7 @@ func (a *app) serveMCP(ctx context.Context, f *mcpFlags) error {
 		return a.serveMCPOverHTTP(ctx, f, server)
 	}
 	if isTerminal(a.Stdin) {
-		a.note("serving MCP on standard input, which is for programs: 'helve mcp install CLIENT' lets an agent start it")
+		a.printNote("serving MCP on standard input, which is for programs: 'helve mcp install CLIENT' lets an agent start it")
 	}
 	// An agent that goes away shows as an error of the write, and does not end
 	// the process before the calls are.
@@ -151,15 +151,15 @@ func (a *app) serveMCPOverHTTP(ctx context.Context, f *mcpFlags, server *mcpserv
 		return err
 	}
 	if bound.Warning != "" {
-		a.note(bound.Warning)
+		a.printNote(bound.Warning)
 	}
 	g, err := auth.NewGuard(auth.GuardOptions{Token: bound.Token, Hosts: bound.Hosts, MaxBody: 4 << 20, Logger: a.logger()})
 	if err != nil {
 		return errors.Join(err, bound.Close())
 	}
 	web := g.Server(server.Handler())
-	a.note(fmt.Sprintf("serving MCP at %s/mcp", bound.URL()))
-	a.note(fmt.Sprintf("send the header 'Authorization: Bearer …' with the token in %s", bind.File))
+	a.printNote(fmt.Sprintf("serving MCP at %s/mcp", bound.URL()))
+	a.printNote(fmt.Sprintf("send the header 'Authorization: Bearer …' with the token in %s", bind.File))
 	failed := make(chan error, 1)
 	go func() { failed <- web.Serve(bound) }()
 	select {
@@ -204,8 +204,8 @@ func inFolder(dir, path string) bool {
 	return disk.Within(dir, path)
 }
 
-// words joins names for a sentence.
-func words(names []string) string { return strings.Join(names, ", ") }
+// joinNames joins names for a sentence.
+func joinNames(names []string) string { return strings.Join(names, ", ") }
 
 // connects reports whether the config names other servers that are used.
 func (s *setup) connects() bool {

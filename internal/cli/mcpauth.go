@@ -78,7 +78,7 @@ func (a *app) listSignIns(asJSON bool) error {
 	for _, k := range known {
 		until := "no end is known"
 		if !k.Expiry.IsZero() {
-			until = "until " + at(k.Expiry.UnixMilli())
+			until = "until " + formatTime(k.Expiry.UnixMilli())
 		}
 		if k.Refresh {
 			until += ", renewed by itself"
@@ -103,7 +103,7 @@ func (a *app) forgetSignIn(name string) error {
 	if err := store.Forget(name); err != nil {
 		return err
 	}
-	a.note("the token of " + name + " is thrown away")
+	a.printNote("the token of " + name + " is thrown away")
 	return nil
 }
 
@@ -119,8 +119,8 @@ func (a *app) signIn(ctx context.Context, name string, noBrowser bool) error {
 		return err
 	}
 	defer rt.Close()
-	way := mcp.SignIn{Tell: a.note, Show: func(url string) {
-		a.note("open this address to sign in:")
+	way := mcp.SignIn{Tell: a.printNote, Show: func(url string) {
+		a.printNote("open this address to sign in:")
 		fmt.Fprintln(a.Stderr, safe(url))
 	}}
 	if noBrowser {
@@ -134,13 +134,13 @@ func (a *app) signIn(ctx context.Context, name string, noBrowser bool) error {
 		}
 		return knownServers(rt, err)
 	}
-	a.note("signed in to " + name)
+	a.printNote("signed in to " + name)
 	return nil
 }
 
 // paste asks for the address that the browser ended at.
 func (a *app) paste(ctx context.Context) (string, error) {
-	a.note("then paste the address that the browser ended at, though it shows an error:")
+	a.printNote("then paste the address that the browser ended at, though it shows an error:")
 	type line struct {
 		text string
 		err  error

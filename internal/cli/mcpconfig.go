@@ -98,7 +98,7 @@ func namesServing(command []string) bool {
 // entries that tell other agents of this program: no server would be started
 // for them. In a file that people share, it lies elsewhere for some of them.
 func (a *app) missed(cfg *config.Config) []config.Withheld {
-	self, err := a.program()
+	self, err := a.ownPath()
 	if err != nil {
 		return cfg.Withheld
 	}

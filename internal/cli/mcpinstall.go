@@ -70,7 +70,7 @@ func clientNames() string {
 	for _, c := range agentconfig.Clients() {
 		names = append(names, string(c))
 	}
-	return words(names)
+	return joinNames(names)
 }
 
 func (a *app) install(f *installFlags, client string) error {
@@ -80,13 +80,13 @@ func (a *app) install(f *installFlags, client string) error {
 	if f.scope != agentconfig.User && f.scope != agentconfig.Project {
 		return usagef("--scope is user or project, not %q", f.scope)
 	}
-	self, err := a.program()
+	self, err := a.ownPath()
 	if err != nil {
 		return err
 	}
 	req := agentconfig.Request{
 		Client: agentconfig.Client(client), Scope: f.scope, Name: f.name, Command: []string{self, "mcp"},
-		Home: a.home(), Dir: a.workDir(), Getenv: a.Getenv, GOOS: runtime.GOOS, Force: f.force,
+		Home: a.homeDir(), Dir: a.workDir(), Getenv: a.Getenv, GOOS: runtime.GOOS, Force: f.force,
 	}
 	if f.agent != "" {
 		req.Command = append(req.Command, "--agent", f.agent)
@@ -99,15 +99,15 @@ func (a *app) install(f *installFlags, client string) error {
 		if err != nil {
 			return err
 		}
-		a.note("in " + path + ":")
+		a.printNote("in " + path + ":")
 		fmt.Fprint(a.Stdout, contents)
 		return nil
 	}
-	return a.change(f, req)
+	return a.applyEntry(f, req)
 }
 
-// change puts the entry into the file, or takes it out.
-func (a *app) change(f *installFlags, req agentconfig.Request) error {
+// applyEntry puts the entry into the file, or takes it out.
+func (a *app) applyEntry(f *installFlags, req agentconfig.Request) error {
 	prepare := agentconfig.Prepare
 	if f.remove {
 		prepare = agentconfig.Remove
@@ -117,14 +117,14 @@ func (a *app) change(f *installFlags, req agentconfig.Request) error {
 		return taken(err, "--force goes over it, --name gives another name")
 	}
 	if f.remove && plan.Same {
-		a.note(fmt.Sprintf("there is no entry %q in %s", f.name, plan.Path))
+		a.printNote(fmt.Sprintf("there is no entry %q in %s", f.name, plan.Path))
 		return nil
 	}
 	if err := a.byHand("helve mcp install"); err != nil && !f.dryRun {
 		return err
 	}
 	if f.scope == agentconfig.Project && !f.remove {
-		a.note("the entry holds the path of helve on this machine: others who use the file may have it elsewhere")
+		a.printNote("the entry holds the path of helve on this machine: others who use the file may have it elsewhere")
 	}
 	return a.carryOut(plan, f.dryRun)
 }
@@ -137,8 +137,8 @@ func taken(err error, what string) error {
 	return err
 }
 
-// program is the path of this program, as others are to start it.
-func (a *app) program() (string, error) {
+// ownPath is the path of this program, as others are to start it.
+func (a *app) ownPath() (string, error) {
 	if a.Self != "" {
 		return a.Self, nil
 	}
@@ -152,7 +152,7 @@ func (a *app) program() (string, error) {
 // carryOut shows what changes in a config file, and changes it.
 func (a *app) carryOut(plan agentconfig.Plan, dryRun bool) error {
 	if plan.Same {
-		a.note(plan.Path + " is as it should be already")
+		a.printNote(plan.Path + " is as it should be already")
 		a.noteAll(plan.Notes)
 		return nil
 	}
@@ -163,7 +163,7 @@ func (a *app) carryOut(plan agentconfig.Plan, dryRun bool) error {
 	change := diff.Unified(plan.Path, string(before), string(plan.After))
 	if dryRun {
 		fmt.Fprint(a.Stdout, safe(change))
-		a.note("nothing was written; without --dry-run it is")
+		a.printNote("nothing was written; without --dry-run it is")
 		return nil
 	}
 	if err := plan.Apply(); err != nil {
@@ -173,9 +173,9 @@ func (a *app) carryOut(plan agentconfig.Plan, dryRun bool) error {
 		return err
 	}
 	if plan.Delete {
-		a.note("removed " + plan.Path + ", which held nothing else")
+		a.printNote("removed " + plan.Path + ", which held nothing else")
 	} else {
-		a.note("wrote " + plan.Path)
+		a.printNote("wrote " + plan.Path)
 	}
 	a.noteAll(plan.Notes)
 	return nil
@@ -183,7 +183,7 @@ func (a *app) carryOut(plan agentconfig.Plan, dryRun bool) error {
 
 func (a *app) noteAll(notes []string) {
 	for _, note := range notes {
-		a.note(note)
+		a.printNote(note)
 	}
 }
 
@@ -223,8 +223,8 @@ this folder: a command that is started, given after --, or an address.`,
 	return c
 }
 
-// entry is the server as the config holds it.
-func (f *addFlags) entry(command []string) (map[string]any, error) {
+// configEntry is the server as the config holds it.
+func (f *addFlags) configEntry(command []string) (map[string]any, error) {
 	value := map[string]any{}
 	switch {
 	case f.url != "" && len(command) > 0:
@@ -260,7 +260,7 @@ func webAddress(s string) bool {
 }
 
 func (a *app) addServer(f *addFlags, name string, command []string) error {
-	value, err := f.entry(command)
+	value, err := f.configEntry(command)
 	if err != nil {
 		return err
 	}
@@ -279,19 +279,19 @@ func (a *app) addServer(f *addFlags, name string, command []string) error {
 	if err := a.carryOut(plan, f.dryRun); err != nil || f.dryRun {
 		return err
 	}
-	if !f.project && f.cwd == "" && slices.ContainsFunc(command, relative) {
-		a.note("it has a relative path, which starts in whatever folder helve is used in: --cwd fixes one, --project keeps it to this folder")
+	if !f.project && f.cwd == "" && slices.ContainsFunc(command, isRelative) {
+		a.printNote("it has a relative path, which starts in whatever folder helve is used in: --cwd fixes one, --project keeps it to this folder")
 	}
 	if f.project {
-		a.note("'helve trust' lets it be started: a project's config is not believed by itself")
+		a.printNote("'helve trust' lets it be started: a project's config is not believed by itself")
 	} else {
-		a.note("'helve mcp list' tries it")
+		a.printNote("'helve mcp list' tries it")
 	}
 	return nil
 }
 
-// relative reports whether an argument is a path from the current folder.
-func relative(arg string) bool {
+// isRelative reports whether an argument is a path from the current folder.
+func isRelative(arg string) bool {
 	return arg == "." || strings.HasPrefix(arg, "./") || strings.HasPrefix(arg, "../")
 }
 
@@ -322,10 +322,10 @@ func (a *app) ownConfig(project bool) (agentconfig.File, error) {
 	if !project {
 		base := a.Getenv("XDG_CONFIG_HOME")
 		if !filepath.IsAbs(base) {
-			if a.home() == "" {
+			if a.homeDir() == "" {
 				return file, errors.New("no folder for the config is known: set HOME, or give --project")
 			}
-			base = filepath.Join(a.home(), ".config")
+			base = filepath.Join(a.homeDir(), ".config")
 		}
 		dir = filepath.Join(base, "helve")
 	}

@@ -76,11 +76,11 @@ func (a *app) listServers(s *setup, all []mcp.Status, asJSON bool) error {
 	configured, _ := s.mcp()
 	for _, c := range configured.Servers {
 		if !slices.ContainsFunc(all, func(st mcp.Status) bool { return st.Name == c.Name }) {
-			a.note(fmt.Sprintf("mcp.%s is helve itself, and left out", c.Name))
+			a.printNote(fmt.Sprintf("mcp.%s is helve itself, and left out", c.Name))
 		}
 	}
 	if len(all) == 0 {
-		a.note("the config has no MCP server; 'helve mcp add' puts one in")
+		a.printNote("the config has no MCP server; 'helve mcp add' puts one in")
 		return nil
 	}
 	tw := columns(a.Stdout)
@@ -100,7 +100,7 @@ func (a *app) listServers(s *setup, all []mcp.Status, asJSON bool) error {
 	if err := tw.Flush(); err != nil || len(failed) == 0 {
 		return err
 	}
-	a.note(fmt.Sprintf("'helve mcp logs NAME' shows what %s said", text.VisibleLine(words(failed))))
+	a.printNote(fmt.Sprintf("'helve mcp logs NAME' shows what %s said", text.VisibleLine(joinNames(failed))))
 	return nil
 }
 
@@ -110,7 +110,7 @@ func (a *app) progress(what string) (stop func()) {
 	if !isTerminal(a.Stderr) {
 		return func() {}
 	}
-	timer := time.AfterFunc(time.Second, func() { a.note(what + " …") })
+	timer := time.AfterFunc(time.Second, func() { a.printNote(what + " …") })
 	return func() { timer.Stop() }
 }
 
@@ -129,7 +129,7 @@ messages, in whichever process it ran.`,
 			}
 			found, err := a.printLogs(filepath.Join(data, "mcp-logs"), args[0])
 			if err == nil && !found {
-				a.note(fmt.Sprintf("there is no log of a server called %q: it has not run yet, or has another name", args[0]))
+				a.printNote(fmt.Sprintf("there is no log of a server called %q: it has not run yet, or has another name", args[0]))
 			}
 			return err
 		},
@@ -232,9 +232,9 @@ func (a *app) approveServer(rt *helve.Runtime, server, only string) error {
 		return err
 	}
 	if only == "" {
-		a.note(fmt.Sprintf("every tool of %s is taken as it is now", server))
+		a.printNote(fmt.Sprintf("every tool of %s is taken as it is now", server))
 	} else {
-		a.note(fmt.Sprintf("%s of %s is taken as it is now", only, server))
+		a.printNote(fmt.Sprintf("%s of %s is taken as it is now", only, server))
 	}
 	return nil
 }
@@ -287,7 +287,7 @@ func (a *app) showRest(ctx context.Context, rt *helve.Runtime, server string) er
 		for _, arg := range p.Arguments {
 			takes = append(takes, arg.Name)
 		}
-		fmt.Fprintf(tw, "prompt\t%s\t%s\t%s\n", text.VisibleLine(p.Name), text.VisibleLine(words(takes)), text.VisibleLine(p.Description))
+		fmt.Fprintf(tw, "prompt\t%s\t%s\t%s\n", text.VisibleLine(p.Name), text.VisibleLine(joinNames(takes)), text.VisibleLine(p.Description))
 	}
 	for _, r := range resources {
 		fmt.Fprintf(tw, "resource\t%s\t%s\t%s\n", text.VisibleLine(r.URI), text.VisibleLine(r.MIME), text.VisibleLine(r.Name))
@@ -318,5 +318,5 @@ func knownServers(rt *helve.Runtime, err error) error {
 	if len(names) == 0 {
 		return fmt.Errorf("%w; the config has none: 'helve mcp add' puts one in", err)
 	}
-	return fmt.Errorf("%w; there are %s", err, words(names))
+	return fmt.Errorf("%w; there are %s", err, joinNames(names))
 }

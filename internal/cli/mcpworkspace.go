@@ -25,7 +25,7 @@ func (a *app) openWorkspace(f *mcpFlags, home *setup, w mcpserve.Workspace) (*he
 	news := *s.cfg // the rest was told at the start
 	news.Withheld = slices.DeleteFunc(slices.Clone(news.Withheld), func(w config.Withheld) bool { return slices.Contains(home.cfg.Withheld, w) })
 	there.warn(&news, home.cfg.Problems...)
-	if err := s.ready(f.agent); err != nil {
+	if err := s.checkReady(f.agent); err != nil {
 		return nil, err
 	}
 	if err := home.lets(f.agent, w.Dir); err != nil {
@@ -149,7 +149,7 @@ func (s *setup) abroad(rules permission.Ruleset) (out permission.Ruleset) {
 func (a *app) also(dirs []string) (out permission.Ruleset) {
 	for _, dir := range dirs {
 		if strings.ContainsAny(dir, "*?") {
-			a.note(dir + " is not opened as a further folder: its name would match others")
+			a.printNote(dir + " is not opened as a further folder: its name would match others")
 			continue
 		}
 		out = append(out, permission.Rule{

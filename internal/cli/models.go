@@ -23,7 +23,7 @@ import (
 // catalog is what the config and the environment say about models.
 func (s *setup) catalog(a *app) *catalog.Catalog {
 	o := catalog.Options{
-		Env: a.Getenv, Disabled: s.cfg.DisabledProviders, Enabled: s.cfg.EnabledProviders, File: s.userFile(), Note: a.note,
+		Env: a.Getenv, Disabled: s.cfg.DisabledProviders, Enabled: s.cfg.EnabledProviders, File: s.userFile(), Note: a.printNote,
 	}
 	for _, p := range s.cfg.Providers {
 		out := catalog.Provider{
@@ -92,7 +92,7 @@ func (s *setup) models(a *app) (agent.Models, error) {
 				return catalog.Login{}, err
 			}
 			if login.Fetch {
-				a.note(fmt.Sprintf("the plugin that signs in to %s brings a fetch of its own, which helve does not use", provider))
+				a.printNote(fmt.Sprintf("the plugin that signs in to %s brings a fetch of its own, which helve does not use", provider))
 			}
 			return login.Login, nil
 		})
@@ -104,15 +104,15 @@ func (s *setup) models(a *app) (agent.Models, error) {
 	out.Default, out.Small = main, c.Small(s.cfg.SmallModel, main)
 	if out.Small != (message.ModelRef{}) {
 		if _, _, _, err := c.Find(out.Small); err != nil {
-			a.note(fmt.Sprintf("sessions get no titles by small_model: %v", err))
+			a.printNote(fmt.Sprintf("sessions get no titles by small_model: %v", err))
 			out.Small = message.ModelRef{}
 		}
 	}
 	return out, nil
 }
 
-// loop says how agents work on prompts.
-func (s *setup) loop(a *app) agent.Loop {
+// loopOptions says how agents work on prompts.
+func (s *setup) loopOptions(a *app) agent.Loop {
 	set := func(name string) bool { return a.truth("OPENCODE_"+name) || a.truth("HELVE_"+name) }
 	off := func(b *bool) bool { return b != nil && !*b }
 	x := s.cfg.Experimental

@@ -57,7 +57,7 @@ func TestLoop(t *testing.T) {
 		},
 	} {
 		a, s, _ := loaded(t, c.config, c.env...)
-		got := s.loop(a)
+		got := s.loopOptions(a)
 		got.Instructions = nil // a function has no value to compare
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s: %s", c.config, diff)

@@ -43,14 +43,14 @@ once, for ten minutes.`,
 				return fmt.Errorf("no server runs for this folder; one runs for %s: give --dir, or start one here with 'helve serve --open'", all[0].Directory)
 			}
 			var link struct{ URL string }
-			if err := a.ask(c.Context(), server, http.MethodPost, "/v1/links", struct{}{}, &link); err != nil {
+			if err := a.requestJSON(c.Context(), server, http.MethodPost, "/v1/links", struct{}{}, &link); err != nil {
 				return err
 			}
 			if show || browse(link.URL) != nil {
 				fmt.Fprintln(a.Stdout, safe(link.URL))
 				return nil
 			}
-			a.note("opened in the browser; if nothing shows there, 'helve open --print' gives a link")
+			a.printNote("opened in the browser; if nothing shows there, 'helve open --print' gives a link")
 			return nil
 		},
 	}
@@ -58,8 +58,8 @@ once, for ten minutes.`,
 	return c
 }
 
-// ask sends a request to a server of the same person and reads its answer.
-func (a *app) ask(ctx context.Context, to running, method, path string, sent, answer any) error {
+// requestJSON sends a request to a server of the same person and reads its answer.
+func (a *app) requestJSON(ctx context.Context, to running, method, path string, sent, answer any) error {
 	token, err := auth.Token(to.TokenFile)
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func (r running) client() *http.Client {
 	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{
 		InsecureSkipVerify: true, // in favour of what follows
 		VerifyConnection: func(s tls.ConnectionState) error {
-			if len(s.PeerCertificates) == 0 || digest(s.PeerCertificates[0].Raw) != r.Certificate {
+			if len(s.PeerCertificates) == 0 || hashOf(s.PeerCertificates[0].Raw) != r.Certificate {
 				return errors.New("another server is there: it shows another certificate")
 			}
 			return nil
@@ -116,7 +116,7 @@ func (r running) client() *http.Client {
 // tellWaiting says what waits for an answer at a server.
 func (a *app) tellWaiting(ctx context.Context, at running) {
 	var waiting struct{ Permissions, Questions []json.RawMessage }
-	if err := a.ask(ctx, at, http.MethodGet, "/v1/requests", nil, &waiting); err != nil {
+	if err := a.requestJSON(ctx, at, http.MethodGet, "/v1/requests", nil, &waiting); err != nil {
 		fmt.Fprintf(a.Stdout, "  it does not answer: %s\n", safe(err.Error()))
 		return
 	}

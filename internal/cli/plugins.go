@@ -181,6 +181,6 @@ func sources(files []plugin.File) map[string]plugin.File {
 // warnFiles tells which files of users could not be loaded.
 func (a *app) warnFiles(files []plugin.File) {
 	for _, f := range slices.DeleteFunc(files, func(f plugin.File) bool { return f.State != "failed" }) {
-		a.note(fmt.Sprintf("%s could not be loaded: %s", f.Path, strings.TrimPrefix(f.Problem, f.Path+": ")))
+		a.printNote(fmt.Sprintf("%s could not be loaded: %s", f.Path, strings.TrimPrefix(f.Problem, f.Path+": ")))
 	}
 }

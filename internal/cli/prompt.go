@@ -103,10 +103,10 @@ func (p *prompter) line(ctx context.Context, prompt string) (string, error) {
 	}
 }
 
-// fresh throws away what was typed so far: it can not be meant for a prompt
+// discardTyped throws away what was typed so far: it can not be meant for a prompt
 // that has not been shown. A script that is not at a terminal answers in
 // advance.
-func (p *prompter) fresh() {
+func (p *prompter) discardTyped() {
 	if p.forget == nil {
 		return
 	}
@@ -121,7 +121,7 @@ func (p *prompter) fresh() {
 // permission shows a request and answers it.
 func (p *prompter) permission(ctx context.Context, req permission.Request) {
 	p.showRequest(req)
-	p.fresh()
+	p.discardTyped()
 	for {
 		fmt.Fprintln(p.out, p.style.Bold("Allow? Type a letter, then Enter:"))
 		word, err := p.line(ctx, "[o]nce, always: [s]ession [p]roject [e]verywhere, [r]eject, [f]eedback: ")
@@ -277,8 +277,8 @@ func (p *prompter) questions(ctx context.Context, req tool.QuestionRequest) {
 	answers := make([][]string, 0, len(req.Questions))
 	for i, q := range req.Questions {
 		p.showQuestion(q, i+1, len(req.Questions))
-		p.fresh()
-		picked, err := p.answer(ctx, q)
+		p.discardTyped()
+		picked, err := p.readAnswer(ctx, q)
 		switch err {
 		case nil:
 			answers = append(answers, picked)
@@ -308,8 +308,8 @@ func (p *prompter) showQuestion(q tool.Question, i, of int) {
 // errDismissed is a person who does not want to answer.
 var errDismissed = errors.New("dismissed")
 
-// answer reads the answer to one question.
-func (p *prompter) answer(ctx context.Context, q tool.Question) ([]string, error) {
+// readAnswer reads the answer to one question.
+func (p *prompter) readAnswer(ctx context.Context, q tool.Question) ([]string, error) {
 	prompt := "A number or your own words, then Enter (empty: no answer, d: dismiss): "
 	if q.Multiple {
 		prompt = "Numbers, or your own words, then Enter (empty: no answer, d: dismiss): "

@@ -99,7 +99,7 @@ func (a *app) listSessions(ctx context.Context, f sessionFlags) error {
 			below = fmt.Sprintf("%d below", s.below)
 		}
 		fmt.Fprintln(tw, strings.TrimRight(strings.Join([]string{
-			strings.Repeat("  ", s.depth) + text.VisibleLine(s.ID), at(s.Updated), text.VisibleLine(s.Dir), terminal.Clip(text.VisibleLine(cmp.Or(s.Title, s.First)), 60),
+			strings.Repeat("  ", s.depth) + text.VisibleLine(s.ID), formatTime(s.Updated), text.VisibleLine(s.Dir), terminal.Clip(text.VisibleLine(cmp.Or(s.Title, s.First)), 60),
 			text.VisibleLine(s.Agent), text.VisibleLine(s.Model.String()), tokenCount(s.Tokens), cost(s.Cost), below,
 		}, "\t"), "\t"))
 	}
@@ -111,7 +111,7 @@ func (a *app) listSessions(ctx context.Context, f sessionFlags) error {
 		if !f.here {
 			more += ", --here those of this folder"
 		}
-		a.note(more)
+		a.printNote(more)
 	}
 	return nil
 }
@@ -264,7 +264,7 @@ func (a *app) printCalls(l callList) error {
 		if cut {
 			what += "…"
 		}
-		row := []string{text.VisibleLine(c.ID), at(c.Started), text.VisibleLine(c.Tool), cmp.Or(endedBy(c.Exit), string(c.State)), text.VisibleLine(what)}
+		row := []string{text.VisibleLine(c.ID), formatTime(c.Started), text.VisibleLine(c.Tool), cmp.Or(endedBy(c.Exit), string(c.State)), text.VisibleLine(what)}
 		if l.of == "" && l.dirs != nil {
 			row = append(row, text.VisibleLine(l.dirs[c.Session]))
 		}
@@ -354,7 +354,7 @@ func (a *app) showRecord(ctx context.Context, s *store.Store, id string, asJSON 
 		}{session, append([]record.Call{}, calls...)})
 	}
 	a.fields("session", session.ID, "folder", session.Dir, "project", session.Project, "agent", session.Agent,
-		"title", session.Title, "created", at(session.Created), "updated", at(session.Updated))
+		"title", session.Title, "created", formatTime(session.Created), "updated", formatTime(session.Updated))
 	return true, a.printCalls(callList{calls: calls})
 }
 
@@ -414,19 +414,19 @@ func (a *app) printCall(c record.Call) error {
 		took = (time.Duration(c.Ended-c.Started) * time.Millisecond).String()
 	}
 	a.fields("call", c.ID, "session", c.Session, "made by", c.Parent, "tool", c.Tool, "agent", c.Agent, "model", c.Model,
-		"state", string(c.State), "started", at(c.Started), "took", took)
-	a.block("input", c.Input)
+		"state", string(c.State), "started", formatTime(c.Started), "took", took)
+	a.printBlock("input", c.Input)
 	if e := c.Error; e != nil {
 		a.fields("error", fmt.Sprintf("%s (%s)", e.Kind, cmp.Or(e.Code, "no code")))
 		why := terminal.Reason(e.Message, e.Hint)
-		a.block("message", why)
+		a.printBlock("message", why)
 		if why == strings.TrimSpace(e.Message) { // else it says so itself
-			a.block("hint", e.Hint)
+			a.printBlock("hint", e.Hint)
 		}
 	}
 	if r := c.Result; r != nil {
 		a.fields("title", r.Title)
-		a.block("output", r.Output)
+		a.printBlock("output", r.Output)
 		if len(r.Metadata) > 0 {
 			fmt.Fprintln(a.Stdout, "metadata:")
 			if err := a.printJSON(r.Metadata); err != nil {
@@ -440,15 +440,15 @@ func (a *app) printCall(c record.Call) error {
 	return nil
 }
 
-// block prints a text of several lines under its name.
-func (a *app) block(name, body string) {
+// printBlock prints a text of several lines under its name.
+func (a *app) printBlock(name, body string) {
 	if body != "" {
 		fmt.Fprintf(a.Stdout, "%s:\n%s\n", name, safe(strings.TrimSuffix(body, "\n")))
 	}
 }
 
-// at gives a recorded time for people.
-func at(ms int64) string {
+// formatTime gives a recorded time for people.
+func formatTime(ms int64) string {
 	if ms == 0 {
 		return ""
 	}

@@ -75,11 +75,11 @@ func (a *app) resume(ctx context.Context, f *runFlags, words []string) error {
 	if err != nil {
 		return err
 	}
-	a.enter(s, f)
-	return a.work(ctx, f, func(ctx context.Context, rt *helve.Runtime) (*agent.Turn, error) {
+	a.resumeSession(s, f)
+	return a.runTurn(ctx, f, func(ctx context.Context, rt *helve.Runtime) (*agent.Turn, error) {
 		t, err := rt.Turns().Resume(ctx, s.ID)
 		if err == nil && t.End == agent.EndDone && t.Steps == 0 {
-			a.note("nothing broke off in this session: give a prompt to go on with it")
+			a.printNote("nothing broke off in this session: give a prompt to go on with it")
 		}
 		return t, err
 	})
@@ -92,12 +92,12 @@ func (a *app) talkative(f *runFlags) bool {
 		a.attended() && isTerminal(a.Stdout) && a.Getenv("TERM") != "dumb"
 }
 
-// enter makes a session the one to go on with, and its folder the one to work
+// resumeSession makes a session the one to go on with, and its folder the one to work
 // in, unless another was asked for.
-func (a *app) enter(s store.Session, f *runFlags) {
+func (a *app) resumeSession(s store.Session, f *runFlags) {
 	f.session, f.before = s.ID, s.Model
 	if a.dirFlag == "" && s.Dir != "" && s.Dir != a.workDir() {
-		a.note("working in " + s.Dir)
+		a.printNote("working in " + s.Dir)
 		a.dirFlag = s.Dir
 	}
 }
@@ -120,7 +120,7 @@ func (a *app) findSession(ctx context.Context, word string) (store.Session, erro
 			found = lastOf(all, a.workDir())
 			return nil
 		}
-		found, err = begins(all, word)
+		found, err = sessionByPrefix(all, word)
 		return err
 	})
 	switch {
@@ -143,8 +143,8 @@ func lastOf(all []store.Session, dir string) store.Session {
 	return all[i]
 }
 
-// begins returns the only session whose id begins with a word.
-func begins(all []store.Session, word string) (found store.Session, err error) {
+// sessionByPrefix returns the only session whose id begins with a word.
+func sessionByPrefix(all []store.Session, word string) (found store.Session, err error) {
 	for _, s := range all {
 		switch {
 		case !strings.HasPrefix(s.ID, word):
@@ -198,7 +198,7 @@ With --json it is all that is kept. 'helve show' has the whole record of a call.
 
 // showConversation prints what was said, in order.
 func (a *app) showConversation(s store.Session, said []message.Message) error {
-	a.fields("session", s.ID, "folder", s.Dir, "title", s.Title, "created", at(s.Created), "updated", at(s.Updated))
+	a.fields("session", s.ID, "folder", s.Dir, "title", s.Title, "created", formatTime(s.Created), "updated", formatTime(s.Updated))
 	bold := a.style(a.Stdout).Bold
 	for _, m := range said {
 		who := m.Info.Role
@@ -217,7 +217,7 @@ func (a *app) showConversation(s store.Session, said []message.Message) error {
 		if len(lines) == 0 && m.Info.Role == message.User {
 			continue // nobody said it
 		}
-		fmt.Fprintf(a.Stdout, "\n%s\n", bold(text.VisibleLine(strings.TrimSpace(who+"  "+at(m.Info.Time.Created)))))
+		fmt.Fprintf(a.Stdout, "\n%s\n", bold(text.VisibleLine(strings.TrimSpace(who+"  "+formatTime(m.Info.Time.Created)))))
 		for _, line := range lines {
 			fmt.Fprintln(a.Stdout, line)
 		}

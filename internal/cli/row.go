@@ -131,7 +131,7 @@ func parseRow(data []byte) (row, error) {
 	if err != nil {
 		return v, plainRow(err)
 	}
-	return v, v.complete()
+	return v, v.validate()
 }
 
 // knownKeys refuses a key that means nothing: it may be a slip in one that
@@ -177,8 +177,8 @@ func wantError(field string) error {
 	return fmt.Errorf("%q has to be %s", field, want)
 }
 
-// complete says what a line lacks.
-func (v row) complete() error {
+// validate says what a line lacks.
+func (v row) validate() error {
 	for _, word := range append([]string{v.Expect}, v.Accept...) {
 		switch word {
 		case string(permission.Allow), string(permission.Ask), string(permission.Deny), "error", "":
@@ -209,7 +209,7 @@ func writeOut(fields map[string]json.RawMessage) error {
 		dec.UseNumber()
 		err := dec.Decode(&x)
 		if err == nil {
-			x, err = expand(x)
+			x, err = expandMacros(x)
 		}
 		if err == nil {
 			fields[key], err = text.EncodeLine(x)
@@ -224,13 +224,13 @@ func writeOut(fields map[string]json.RawMessage) error {
 // maxExpanded bounds the text that a line may write out to.
 const maxExpanded = 64 << 20
 
-// expand writes {"$repeat":"x","times":3} and {"$concat":["a","b"]} out.
-func expand(x any) (any, error) {
+// expandMacros writes {"$repeat":"x","times":3} and {"$concat":["a","b"]} out.
+func expandMacros(x any) (any, error) {
 	var err error
 	switch v := x.(type) {
 	case []any:
 		for i := range v {
-			if v[i], err = expand(v[i]); err != nil {
+			if v[i], err = expandMacros(v[i]); err != nil {
 				return nil, err
 			}
 		}
@@ -247,7 +247,7 @@ func expand(x any) (any, error) {
 			return concat(parts)
 		}
 		for k := range v {
-			if v[k], err = expand(v[k]); err != nil {
+			if v[k], err = expandMacros(v[k]); err != nil {
 				return nil, err
 			}
 		}
@@ -258,7 +258,7 @@ func expand(x any) (any, error) {
 func concat(parts []any) (any, error) {
 	var b strings.Builder
 	for _, p := range parts {
-		e, err := expand(p)
+		e, err := expandMacros(p)
 		if err != nil {
 			return nil, err
 		}

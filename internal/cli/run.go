@@ -124,7 +124,7 @@ func (a *app) run(ctx context.Context, f *runFlags, words []string) error {
 		if err != nil {
 			return err
 		}
-		a.enter(s, f)
+		a.resumeSession(s, f)
 	}
 	said, err := a.promptText(ctx, words)
 	if err != nil {
@@ -136,7 +136,7 @@ func (a *app) run(ctx context.Context, f *runFlags, words []string) error {
 	if !f.quiet && !f.asJSON {
 		a.unread(words)
 	}
-	return a.work(ctx, f, func(ctx context.Context, rt *helve.Runtime) (*agent.Turn, error) {
+	return a.runTurn(ctx, f, func(ctx context.Context, rt *helve.Runtime) (*agent.Turn, error) {
 		said, files, err := a.enclose(ctx, said, f.files)
 		if err != nil {
 			return nil, err
@@ -147,8 +147,8 @@ func (a *app) run(ctx context.Context, f *runFlags, words []string) error {
 	})
 }
 
-// work sets up a runtime, has it make a turn, and shows what happens.
-func (a *app) work(ctx context.Context, f *runFlags, turn func(context.Context, *helve.Runtime) (*agent.Turn, error)) error {
+// runTurn sets up a runtime, has it make a turn, and shows what happens.
+func (a *app) runTurn(ctx context.Context, f *runFlags, turn func(context.Context, *helve.Runtime) (*agent.Turn, error)) error {
 	rt, err := a.agentRuntime(f)
 	if err != nil {
 		return err
@@ -170,7 +170,7 @@ func (a *app) work(ctx context.Context, f *runFlags, turn func(context.Context, 
 	followed := make(chan struct{})
 	go func() {
 		defer close(followed)
-		d.follow(asking, rt)
+		d.followEvents(asking, rt)
 	}()
 	t, err := turn(ctx, rt)
 	stop()
@@ -188,7 +188,7 @@ func (a *app) work(ctx context.Context, f *runFlags, turn func(context.Context, 
 	case err != nil:
 		return err
 	}
-	if err := a.told(f, t, &d.refused); err != nil {
+	if err := a.reportTurn(f, t, &d.refused); err != nil {
 		return err
 	}
 	return closed
@@ -237,7 +237,7 @@ func (a *app) agentRuntime(f *runFlags) (*helve.Runtime, error) {
 		return nil, err
 	}
 	a.warn(s.cfg, voiding(s.cfg)...) // the turn says why it does not begin
-	if err := s.ready(f.agent); err != nil {
+	if err := s.checkReady(f.agent); err != nil {
 		return nil, err
 	}
 	opt := a.options(s)
@@ -304,7 +304,7 @@ func (a *app) unpriced(s *setup, models agent.Models, f *runFlags) {
 	if m, err := models.Find(ref); err != nil || m.Info.Price != (model.Price{}) || s.free(ref) {
 		return
 	}
-	a.note(fmt.Sprintf("the cost can not be counted for %s: its price is not known; set provider.%s.models.%s.cost in the config, or use --max-tokens",
+	a.printNote(fmt.Sprintf("the cost can not be counted for %s: its price is not known; set provider.%s.models.%s.cost in the config, or use --max-tokens",
 		ref, ref.Provider, ref.Model))
 }
 

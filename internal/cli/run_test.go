@@ -76,10 +76,10 @@ func TestRefusals(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var r refusals
 			for _, e := range c.ends {
-				r.hear(e)
+				r.handleEvent(e)
 			}
 			var out bytes.Buffer
-			r.tell(&app{Env: Env{Stderr: &out}})
+			r.printSummary(&app{Env: Env{Stderr: &out}})
 			if c.rules == "" {
 				if out.Len() > 0 {
 					t.Errorf("it says %s", out.String())
@@ -176,7 +176,7 @@ func TestFindSessionAmong(t *testing.T) {
 		t.Errorf("the last one of /c is %q", got.ID)
 	}
 	for word, want := range map[string]string{"ses_c": "ses_c", "o": "other", "ses_b2": "ses_b2", "x": "", "ses_b": "two"} {
-		got, err := begins(all, word)
+		got, err := sessionByPrefix(all, word)
 		if (err != nil) != (want == "two") || err == nil && got.ID != want {
 			t.Errorf("%q finds %q, %v", word, got.ID, err)
 		}
@@ -192,7 +192,7 @@ func TestTurnEnds(t *testing.T) {
 		var out bytes.Buffer
 		a := &app{Env: Env{Stderr: &out, Getenv: func(string) string { return "" }}, ran: true}
 		turn := &agent.Turn{Session: "ses_1", End: end, Error: &message.Failure{Data: message.FailureData{Message: "because\x1b[2J"}}}
-		err := a.told(&runFlags{}, turn, &refusals{})
+		err := a.reportTurn(&runFlags{}, turn, &refusals{})
 		if got := exitOfTurn(end); got != want || err == nil && want != 0 || err != nil && a.exitCode(err) != want {
 			t.Errorf("%s: exit code %d, %v", end, got, err)
 		}
@@ -204,13 +204,13 @@ func TestTurnEnds(t *testing.T) {
 
 func TestStrict(t *testing.T) {
 	var r refusals
-	r.hear(refused("bash", unattended("bash", "ls")))
+	r.handleEvent(refused("bash", unattended("bash", "ls")))
 	a := &app{Env: Env{Stderr: io.Discard}, ran: true}
 	turn := &agent.Turn{Session: "ses_1", End: agent.EndDone}
-	if err := a.told(&runFlags{}, turn, &r); err != nil {
+	if err := a.reportTurn(&runFlags{}, turn, &r); err != nil {
 		t.Error(err)
 	}
-	if err := a.told(&runFlags{strict: true}, turn, &r); a.exitCode(err) != 4 {
+	if err := a.reportTurn(&runFlags{strict: true}, turn, &r); a.exitCode(err) != 4 {
 		t.Error(err)
 	}
 }
@@ -282,7 +282,7 @@ func TestMute(t *testing.T) {
 	} {
 		var r refusals
 		for _, e := range c.events {
-			r.hear(e)
+			r.handleEvent(e)
 		}
 		if got := r.mute(&c.turn); got != c.want {
 			t.Errorf("%s: %v", c.name, got)

@@ -28,8 +28,8 @@ type refusals struct {
 	answer, worded map[string]string // by session: the last answer, and the last message with words
 }
 
-// listen takes note of who spoke last.
-func (r *refusals) listen(h event.Payload) {
+// setSpeaker takes note of who spoke last.
+func (r *refusals) setSpeaker(h event.Payload) {
 	if r.answer == nil {
 		r.answer, r.worded = map[string]string{}, map[string]string{}
 	}
@@ -53,9 +53,9 @@ func (r *refusals) mute(t *agent.Turn) bool {
 	return t.End == agent.EndDone && t.Steps > 0 && (strings.TrimSpace(t.Text) == "" || r.answer[t.Session] != "" && r.answer[t.Session] != r.worded[t.Session])
 }
 
-// hear takes note of a call that was refused, and of who spoke.
-func (r *refusals) hear(e event.Event) {
-	r.listen(e.Properties)
+// handleEvent takes note of a call that was refused, and of who spoke.
+func (r *refusals) handleEvent(e event.Event) {
+	r.setSpeaker(e.Properties)
 	p, ok := e.Properties.(event.CallFinished)
 	if !ok || p.Error == nil || p.Error.Kind != tool.Unattended {
 		return
@@ -104,12 +104,12 @@ func cutRule(said string) (before, rule, after string) {
 	return said[:i], said[i:end], after
 }
 
-// tell sums up what was refused, and what would allow it.
-func (r *refusals) tell(a *app) {
+// printSummary sums up what was refused, and what would allow it.
+func (r *refusals) printSummary(a *app) {
 	if r.count == 0 {
 		return
 	}
-	a.note(text.Count(r.count, "call was", "calls were") + " refused because there was nobody to ask:")
+	a.printNote(text.Count(r.count, "call was", "calls were") + " refused because there was nobody to ask:")
 	for i, said := range r.said {
 		if i == mostRefused {
 			fmt.Fprintf(a.Stderr, "  and %d more\n", len(r.said)-i)
@@ -151,16 +151,16 @@ func exitOfTurn(end agent.End) int {
 	return exitInternal // also for an end that nobody has heard of
 }
 
-// told says on standard error what a turn took, where a person sees it, and how
+// reportTurn says on standard error what a turn took, where a person sees it, and how
 // it ended, where it was not done. The error has its exit code.
-func (a *app) told(f *runFlags, t *agent.Turn, refused *refusals) error {
+func (a *app) reportTurn(f *runFlags, t *agent.Turn, refused *refusals) error {
 	if !f.asJSON && !f.quiet && isTerminal(a.Stderr) {
 		took := slices.DeleteFunc([]string{t.Session, tokenCount(t.Tokens), cost(t.Cost)}, func(s string) bool { return s == "" })
 		fmt.Fprintf(a.Stderr, "\n%s\n", a.style(a.Stderr).Dim(text.VisibleLine(strings.Join(took, ", "))))
 	}
-	refused.tell(a)
+	refused.printSummary(a)
 	if refused.mute(t) {
-		a.note("the model said nothing")
+		a.printNote("the model said nothing")
 	}
 	code := exitOfTurn(t.End)
 	if code != exitOK {

@@ -89,7 +89,7 @@ func (a *app) unread(words []string) {
 	}
 	info, err := f.Stat()
 	if err == nil && (info.Mode()&os.ModeNamedPipe != 0 || info.Mode().IsRegular() && info.Size() > 0) {
-		a.note("standard input is not read beside a prompt: give - as the last word to add it")
+		a.printNote("standard input is not read beside a prompt: give - as the last word to add it")
 	}
 }
 

@@ -77,7 +77,7 @@ func eagerly(events iter.Seq[event.Event]) <-chan event.Event {
 					line.add(e)
 				}
 			case to <- next:
-				line.drop()
+				line.removeFirst()
 			}
 		}
 	}()
@@ -127,8 +127,8 @@ func (q *queue) add(e event.Event) {
 	q.size += w.size
 }
 
-// drop takes the first one away.
-func (q *queue) drop() {
+// removeFirst takes the first one away.
+func (q *queue) removeFirst() {
 	q.size -= q.waiting[0].size
 	q.waiting[0] = nil
 	q.waiting = q.waiting[1:]
@@ -160,9 +160,9 @@ type audience struct {
 	refused refusals
 }
 
-// follow goes through the events of a runtime until it is closed. Nothing is
+// followEvents goes through the events of a runtime until it is closed. Nothing is
 // asked once asking has ended.
-func (d *audience) follow(asking context.Context, rt *helve.Runtime) {
+func (d *audience) followEvents(asking context.Context, rt *helve.Runtime) {
 	events := eagerly(rt.Events(context.Background(), 0))
 	tick := time.NewTicker(showAfter)
 	defer tick.Stop()
@@ -174,7 +174,7 @@ func (d *audience) follow(asking context.Context, rt *helve.Runtime) {
 				return
 			}
 			d.view.Event(e)
-			d.refused.hear(e)
+			d.refused.handleEvent(e)
 			if d.ask != nil {
 				d.put(asking, rt, e)
 			}

@@ -39,7 +39,7 @@ func TestQueueMerges(t *testing.T) {
 			line = fmt.Sprintf("%d %s %s", e.Seq, p.Part, p.Delta)
 		}
 		got = append(got, line)
-		q.drop()
+		q.removeFirst()
 	}
 	want := []string{"2 a one two ", "3 b x", "5 a three four", "6 event.PartUpdated", "7 event.SessionIdle", "8 event.SessionIdle", "9 c y",
 		"10 d " + strings.Repeat("z", mostMerged), "12 d zz"}

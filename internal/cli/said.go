@@ -33,7 +33,7 @@ func (a *app) noteSaid(rt *helve.Runtime, call string) {
 				if cut {
 					line += "…"
 				}
-				a.note(fmt.Sprintf("%s says (%s): %s", text.VisibleLine(p.Tool), p.Level, text.VisibleLine(line)))
+				a.printNote(fmt.Sprintf("%s says (%s): %s", text.VisibleLine(p.Tool), p.Level, text.VisibleLine(line)))
 			}
 		case event.CallFinished:
 			if p.ID == call {
@@ -42,6 +42,6 @@ func (a *app) noteSaid(rt *helve.Runtime, call string) {
 		}
 	}
 	if count > mostSaid {
-		a.note(fmt.Sprintf("and %d more that tools said: all of it is in the events of 'helve call --jsonl --events'", count-mostSaid))
+		a.printNote(fmt.Sprintf("and %d more that tools said: all of it is in the events of 'helve call --jsonl --events'", count-mostSaid))
 	}
 }

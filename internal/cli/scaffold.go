@@ -32,30 +32,30 @@ func scaffoldLanguages() []string { return []string{"ts", "py", "sh", "go"} }
 func caseFileName(tool string) string { return tool + casesEnding }
 
 // A part is a file of an example.
-type part struct {
+type exampleFile struct {
 	template, name string // below templates, and below the config folder
 	mode           fs.FileMode
 }
 
 // parts are the files of an example; tools is the folder that tools are in. On
 // Windows a script is no program, and needs one that starts it.
-func parts(tools, name, lang, goos string) ([]part, error) {
+func parts(tools, name, lang, goos string) ([]exampleFile, error) {
 	in := func(ending string) string { return filepath.Join(tools, name+ending) }
-	cases := part{"cases.json", in(casesEnding), 0o644}
+	cases := exampleFile{"cases.json", in(casesEnding), 0o644}
 	switch {
 	case lang == "ts":
-		return []part{{"ts/tool.ts", in(".ts"), 0o644}, cases}, nil
+		return []exampleFile{{"ts/tool.ts", in(".ts"), 0o644}, cases}, nil
 	case lang == "py" && goos == "windows":
-		return []part{{"py/tool.py", in(".py"), 0o755}, {"py/tool.cmd", in(".cmd"), 0o755}, cases}, nil
+		return []exampleFile{{"py/tool.py", in(".py"), 0o755}, {"py/tool.cmd", in(".cmd"), 0o755}, cases}, nil
 	case lang == "py":
-		return []part{{"py/tool.py", in(".py"), 0o755}, cases}, nil
+		return []exampleFile{{"py/tool.py", in(".py"), 0o755}, cases}, nil
 	case lang == "sh" && goos == "windows":
 		return nil, errors.New("shell scripts are no programs on Windows: take ts, py or go")
 	case lang == "sh":
-		return []part{{"sh/tool.sh", in(".sh"), 0o755}, cases}, nil
+		return []exampleFile{{"sh/tool.sh", in(".sh"), 0o755}, cases}, nil
 	case lang == "go":
 		source := filepath.Join("tool-src", name)
-		return []part{{"go/main.go.txt", filepath.Join(source, "main.go"), 0o644}, {"go/go.mod.txt", filepath.Join(source, "go.mod"), 0o644}, cases}, nil
+		return []exampleFile{{"go/main.go.txt", filepath.Join(source, "main.go"), 0o644}, {"go/go.mod.txt", filepath.Join(source, "go.mod"), 0o644}, cases}, nil
 	}
 	return nil, fmt.Errorf("there is no example in %q: take one of %s", lang, strings.Join(scaffoldLanguages(), ", "))
 }
@@ -81,7 +81,7 @@ func writeScaffold(dir, name, lang string) ([]string, error) {
 			err = w.write(filepath.Join(dir, p.name), strings.ReplaceAll(string(text), nameMark, name), p.mode)
 		}
 		if err != nil {
-			return nil, errors.Join(err, w.undo())
+			return nil, errors.Join(err, w.removeWritten())
 		}
 	}
 	return w.files, nil
@@ -198,9 +198,9 @@ func (w *writer) mkdir(dir string) error {
 	return nil
 }
 
-// undo removes what was written, newest first. What somebody else has put into
+// removeWritten removes what was written, newest first. What somebody else has put into
 // a folder meanwhile stays.
-func (w *writer) undo() error {
+func (w *writer) removeWritten() error {
 	var errs []error
 	for i := len(w.files) - 1; i >= 0; i-- {
 		errs = append(errs, os.Remove(w.files[i]))

@@ -53,7 +53,7 @@ most, and is rejected then.`,
   helve serve --addr 127.0.0.1:0 --json
   helve serve --addr 0.0.0.0:4096 --tls-cert cert.pem --tls-key key.pem`,
 		Args: atMost(0),
-		RunE: func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), &f) },
+		RunE: func(c *cobra.Command, _ []string) error { return a.runServer(c.Context(), &f) },
 	}
 	fs := c.Flags()
 	fs.StringVar(&f.addr, "addr", "", "listen at this `address` (default "+serveAddr+", or a free port where that is taken)")
@@ -83,8 +83,8 @@ type serving struct {
 	Pid       int    `json:"pid"`
 }
 
-// serve serves until the context ends.
-func (a *app) serve(ctx context.Context, f *serveFlags) error {
+// runServer serves until the context ends.
+func (a *app) runServer(ctx context.Context, f *serveFlags) error {
 	if f.patience <= 0 {
 		return usagef("--patience has to be more than 0")
 	}
@@ -93,10 +93,10 @@ func (a *app) serve(ctx context.Context, f *serveFlags) error {
 		return err
 	}
 	a.warn(s.cfg)
-	if err := s.ready(""); err != nil {
+	if err := s.checkReady(""); err != nil {
 		return err
 	}
-	bound, pair, err := a.listen(f, s)
+	bound, pair, err := a.openPort(f, s)
 	if err != nil {
 		return err
 	}
@@ -127,9 +127,9 @@ func (a *app) serveRuntime(s *setup, secret string) (*helve.Runtime, error) {
 	return helve.Open(opt)
 }
 
-// listen opens the port. Where the usual one is taken and no other was asked
+// openPort opens the port. Where the usual one is taken and no other was asked
 // for, any will do.
-func (a *app) listen(f *serveFlags, s *setup) (*auth.Listener, auth.Pair, error) {
+func (a *app) openPort(f *serveFlags, s *setup) (*auth.Listener, auth.Pair, error) {
 	bind := auth.Bind{Addr: f.addr, Beyond: f.beyond, Names: f.hosts, File: filepath.Join(s.data, "serve-token")}
 	if f.tokenFile != "" {
 		bind.File = a.abs(f.tokenFile)
@@ -141,7 +141,7 @@ func (a *app) listen(f *serveFlags, s *setup) (*auth.Listener, auth.Pair, error)
 			return nil, pair, usageError{err}
 		}
 		if pair.Warning != "" {
-			a.note(pair.Warning)
+			a.printNote(pair.Warning)
 		}
 		bind.TLS, bind.Names = true, append(bind.Names, pair.Names...)
 	}
@@ -304,7 +304,7 @@ func publicRoutes() func(*http.Request) bool {
 // tellServing says where the server is, and how a person gets in.
 func (a *app) tellServing(f *serveFlags, at site, link server.Link) error {
 	if at.bound.Warning != "" {
-		a.note(at.bound.Warning)
+		a.printNote(at.bound.Warning)
 	}
 	if f.asJSON {
 		told := serving{
@@ -315,15 +315,15 @@ func (a *app) tellServing(f *serveFlags, at site, link server.Link) error {
 			return err
 		}
 	} else {
-		a.note(fmt.Sprintf("serving %s at %s", at.opt.Dir, at.bound.URL()))
-		a.note(fmt.Sprintf("open the console: %s", link.URL))
-		a.note("(that link works once, for ten minutes; 'helve open' makes another)")
-		a.note(fmt.Sprintf("programs send the header 'Authorization: Bearer …' with the token in %s", f.tokenFile))
-		a.note(fmt.Sprintf("agents connect to %s/mcp, with the token in %s", at.bound.URL(), mcpTokenFile(at.data)))
+		a.printNote(fmt.Sprintf("serving %s at %s", at.opt.Dir, at.bound.URL()))
+		a.printNote(fmt.Sprintf("open the console: %s", link.URL))
+		a.printNote("(that link works once, for ten minutes; 'helve open' makes another)")
+		a.printNote(fmt.Sprintf("programs send the header 'Authorization: Bearer …' with the token in %s", f.tokenFile))
+		a.printNote(fmt.Sprintf("agents connect to %s/mcp, with the token in %s", at.bound.URL(), mcpTokenFile(at.data)))
 	}
 	if f.open {
 		if err := browse(link.URL); err != nil {
-			a.note(fmt.Sprintf("no browser could be started (%v): open the link yourself", err))
+			a.printNote(fmt.Sprintf("no browser could be started (%v): open the link yourself", err))
 		}
 	}
 	return nil

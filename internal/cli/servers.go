@@ -53,12 +53,12 @@ func announcement(f *serveFlags, at site) running {
 		URL: at.bound.URL(), Pid: os.Getpid(), Directory: at.opt.Dir, TokenFile: f.tokenFile, Started: time.Now(), Local: local,
 	}
 	if c := at.pair.Config; c != nil {
-		out.Certificate = digest(c.Certificates[0].Certificate[0])
+		out.Certificate = hashOf(c.Certificates[0].Certificate[0])
 	}
 	return out
 }
 
-func digest(data []byte) string {
+func hashOf(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }

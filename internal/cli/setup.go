@@ -26,8 +26,8 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// home is the user's folder, or "" where none is known.
-func (a *app) home() string {
+// homeDir is the user's folder, or "" where none is known.
+func (a *app) homeDir() string {
 	for _, name := range []string{"HOME", "USERPROFILE"} {
 		if dir := a.Getenv(name); dir != "" {
 			return dir
@@ -46,7 +46,7 @@ func (a *app) dataDir() (string, error) {
 	if base := a.Getenv("XDG_DATA_HOME"); filepath.IsAbs(base) { // others are to be ignored
 		return filepath.Join(base, "helve"), nil
 	}
-	if home := a.home(); home != "" {
+	if home := a.homeDir(); home != "" {
 		return filepath.Join(home, ".local", "share", "helve"), nil
 	}
 	return "", errors.New("no folder for records is known: set HOME or HELVE_DATA_DIR, or give --data-dir")
@@ -69,7 +69,7 @@ func (a *app) configOptions() (config.Options, error) {
 		return config.Options{}, usagef("%s is not a folder", dir)
 	}
 	return config.Options{
-		Dir: dir, Home: a.home(), Env: a.Getenv,
+		Dir: dir, Home: a.homeDir(), Env: a.Getenv,
 		Worktree: files.FindWorktree(dir), TrustFile: filepath.Join(data, "trust.json"),
 		LanguageServers: knownLanguages(),
 	}, nil
@@ -178,29 +178,29 @@ func (a *app) warn(cfg *config.Config, said ...config.Problem) {
 		for i := range cfg.Problems {
 			if p := &cfg.Problems[i]; p.Severity == severity && !slices.Contains(said, *p) {
 				if told++; told <= most {
-					a.note(string(severity) + ": " + p.Error())
+					a.printNote(string(severity) + ": " + p.Error())
 				}
 			}
 		}
 	}
 	if told > most {
-		a.note(text.Count(told-most, "more problem", "more problems") + " in the config: 'helve config check' lists them all")
+		a.printNote(text.Count(told-most, "more problem", "more problems") + " in the config: 'helve config check' lists them all")
 	}
 	missed := a.missed(cfg)
 	for i, w := range missed {
 		if i == most {
-			a.note(text.Count(len(missed)-most, "more setting is", "more settings are") + " not in force: 'helve trust' shows all of them")
+			a.printNote(text.Count(len(missed)-most, "more setting is", "more settings are") + " not in force: 'helve trust' shows all of them")
 			break
 		}
-		a.note(w.String() + seeTrust)
+		a.printNote(w.String() + seeTrust)
 	}
 }
 
 // agents are the built-in agents with what the config files say about them.
 func (s *setup) agents() []agent.Spec { return agent.Specs(s.agentOptions()) }
 
-// ready says whether a call that names this agent has one to be made by.
-func (s *setup) ready(agent string) error {
+// checkReady says whether a call that names this agent has one to be made by.
+func (s *setup) checkReady(agent string) error {
 	if agent != "" {
 		_, err := s.agent(agent)
 		return err
@@ -253,7 +253,7 @@ func (a *app) options(s *setup) helve.Options {
 	out := s.cfg.ToolOutput
 	opt := helve.Options{
 		Dir: s.opt.Dir, Worktree: s.opt.Worktree, DataDir: s.data, Durable: s.cfg.Durable,
-		Agents: s.agents(), Client: a.first("HELVE_CLIENT", "OPENCODE_CLIENT"),
+		Agents: s.agents(), Client: a.firstEnv("HELVE_CLIENT", "OPENCODE_CLIENT"),
 		Flags: map[string]bool{
 			"batch":    s.cfg.Experimental.BatchTool,
 			"question": a.truth("HELVE_ENABLE_QUESTION_TOOL") || a.truth("OPENCODE_ENABLE_QUESTION_TOOL"),
@@ -272,7 +272,7 @@ func (a *app) options(s *setup) helve.Options {
 		Web:       a.network(s),
 		Skills:    a.skillPlaces(s),
 		Custom:    a.custom(s),
-		Loop:      s.loop(a),
+		Loop:      s.loopOptions(a),
 		Protected: append(s.configDirs(), s.guards()...),
 		Limits: helve.Limits{
 			History: s.cfg.HistoryBytes,
@@ -297,9 +297,9 @@ func (a *app) options(s *setup) helve.Options {
 		notes = append(notes, note)
 	}
 	for _, note := range notes {
-		a.note(note)
+		a.printNote(note)
 	}
-	if self, err := a.program(); err == nil {
+	if self, err := a.ownPath(); err == nil {
 		servers.Servers = notItself(servers.Servers, self)
 	}
 	opt.MCP = servers
@@ -324,7 +324,7 @@ func (a *app) shell(s *setup) helve.Shell {
 		},
 	}
 	if out.Timeout == 0 {
-		ms, err := strconv.Atoi(a.first("HELVE_BASH_TIMEOUT_MS", "OPENCODE_EXPERIMENTAL_BASH_DEFAULT_TIMEOUT_MS"))
+		ms, err := strconv.Atoi(a.firstEnv("HELVE_BASH_TIMEOUT_MS", "OPENCODE_EXPERIMENTAL_BASH_DEFAULT_TIMEOUT_MS"))
 		if err == nil && ms > 0 {
 			out.Timeout = milliseconds(ms)
 		}
@@ -365,8 +365,8 @@ func (s *setup) configDirs() []string {
 	return dirs
 }
 
-// first returns the first variable that is set.
-func (a *app) first(names ...string) string {
+// firstEnv returns the first variable that is set.
+func (a *app) firstEnv(names ...string) string {
 	for _, name := range names {
 		if v := a.Getenv(name); v != "" {
 			return v
@@ -393,7 +393,7 @@ func (a *app) openStore() (*store.Store, error) {
 	if err != nil || !hasStore(data) {
 		return nil, err
 	}
-	return store.Open(store.Options{Dir: data, OnNotice: a.note})
+	return store.Open(store.Options{Dir: data, OnNotice: a.printNote})
 }
 
 // A logHandler writes what a person should know, a line each.

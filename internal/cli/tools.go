@@ -101,7 +101,7 @@ func (a *app) tools(ctx context.Context, f *toolsFlags, name string) error {
 	if f.asJSON {
 		out := make([]shownTool, len(specs))
 		for i, s := range specs {
-			out[i] = f.shown(s)
+			out[i] = f.toShown(s)
 		}
 		return a.printJSON(out)
 	}
@@ -185,14 +185,14 @@ func (a *app) specs(ctx context.Context, f *toolsFlags) ([]tool.Spec, error) {
 		return nil, err
 	}
 	defer rt.Close()
-	a.gather(ctx, rt, f.wait)
+	a.loadTools(ctx, rt, f.wait)
 	f.own = sources(rt.Plugins().Files())
 	return rt.Tools(audience), nil
 }
 
-// gather brings in the tools of MCP servers and of files, and tells what could
+// loadTools brings in the tools of MCP servers and of files, and tells what could
 // not be brought in, and what has not started in time.
-func (a *app) gather(ctx context.Context, rt *helve.Runtime, wait time.Duration) {
+func (a *app) loadTools(ctx context.Context, rt *helve.Runtime, wait time.Duration) {
 	stop := a.progress("waiting for servers and files")
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	rt.Gather(ctx)
@@ -202,21 +202,21 @@ func (a *app) gather(ctx context.Context, rt *helve.Runtime, wait time.Duration)
 	for _, s := range rt.MCP().Status() {
 		switch {
 		case s.Error != "":
-			a.note(fmt.Sprintf("MCP server %s: %s: %s", s.Name, s.State, s.Error))
+			a.printNote(fmt.Sprintf("MCP server %s: %s: %s", s.Name, s.State, s.Error))
 		case s.State == "connecting", late && s.State == "idle":
-			a.note(fmt.Sprintf("MCP server %s: still starting after %s, so its tools are missing here", s.Name, wait))
+			a.printNote(fmt.Sprintf("MCP server %s: still starting after %s, so its tools are missing here", s.Name, wait))
 		}
 	}
 	files := rt.Plugins().Files()
 	for _, f := range files {
 		if late && f.State == "not loaded" && len(f.Notes) == 0 { // a note says why it never will be
-			a.note(fmt.Sprintf("%s: still loading after %s, so its tools are missing here", f.Path, wait))
+			a.printNote(fmt.Sprintf("%s: still loading after %s, so its tools are missing here", f.Path, wait))
 		}
 	}
 	a.warnFiles(files)
 }
 
-func (f *toolsFlags) shown(s tool.Spec) shownTool {
+func (f *toolsFlags) toShown(s tool.Spec) shownTool {
 	out := shownTool{Name: s.Name, Description: s.Description, Permission: s.Permission, ReadOnly: s.ReadOnly, External: s.External, Tokens: tokens(s), Schema: s.Schema}
 	if file, ok := f.own[s.Name]; ok {
 		out.Source = &shownFiles([]plugin.File{file})[0]
@@ -232,7 +232,7 @@ func (a *app) oneTool(ctx context.Context, f *toolsFlags, specs []tool.Spec, nam
 			continue
 		}
 		if f.asJSON {
-			return a.printJSON(f.shown(s))
+			return a.printJSON(f.toShown(s))
 		}
 		st := a.style(a.Stdout)
 		fmt.Fprintf(a.Stdout, "%s  permission %s", st.Bold(s.Name), s.Permission)

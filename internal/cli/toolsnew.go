@@ -70,7 +70,7 @@ func (a *app) newTool(ctx context.Context, name, lang string, global bool) error
 		fmt.Fprintf(a.Stdout, "wrote %s\n", safe(f))
 	}
 	if slices.ContainsFunc(known, func(s tool.Spec) bool { return s.Name == name }) {
-		a.note(fmt.Sprintf("helve has a tool called %s, and yours takes its place", name))
+		a.printNote(fmt.Sprintf("helve has a tool called %s, and yours takes its place", name))
 	}
 	next := scaffoldNext(folder, name, lang)
 	if guarded {
@@ -148,7 +148,7 @@ func (a *app) testTools(ctx context.Context, f *callFlags, name string) error {
 		return err
 	}
 	a.warn(s.cfg, voiding(s.cfg)...)
-	if err := s.ready(f.agent); err != nil {
+	if err := s.checkReady(f.agent); err != nil {
 		return err
 	}
 	tests := s.toolTests(name)
@@ -207,7 +207,7 @@ type toolTester struct {
 	passed, failed int
 }
 
-func (r *toolTester) fail(about string, err error) {
+func (r *toolTester) reportFailure(about string, err error) {
 	r.failed++
 	st := r.app.style(r.app.Stdout)
 	fmt.Fprintf(r.app.Stdout, "%s  %s\n", st.Red("FAIL"), text.VisibleLine(about))
@@ -221,16 +221,16 @@ func (r *toolTester) fail(about string, err error) {
 func (r *toolTester) file(ctx context.Context, t toolTest) {
 	data, err := readBounded(t.path)
 	if err != nil {
-		r.fail(t.path, err)
+		r.reportFailure(t.path, err)
 		return
 	}
 	cases, err := readToolCases(data)
 	if err != nil {
-		r.fail(t.path, err)
+		r.reportFailure(t.path, err)
 		return
 	}
 	if err := r.unready(t); err != nil {
-		r.fail(t.path, err)
+		r.reportFailure(t.path, err)
 		return
 	}
 	for _, c := range cases {
@@ -239,18 +239,18 @@ func (r *toolTester) file(ctx context.Context, t toolTest) {
 			name = t.tool
 		}
 		about := name + ": " + c.String()
-		if err := r.missing(t, name); err != nil {
-			r.fail(about, err)
+		if err := r.checkTool(t, name); err != nil {
+			r.reportFailure(about, err)
 			continue
 		}
 		began := time.Now()
-		res, err := r.app.attend(ctx, r.rt, r.flags, tool.Call{ID: r.rt.NewID("call"), Agent: r.flags.agent, Tool: name, Input: c.Args})
+		res, err := r.app.callWithPrompts(ctx, r.rt, r.flags, tool.Call{ID: r.rt.NewID("call"), Agent: r.flags.agent, Tool: name, Input: c.Args})
 		output := ""
 		if err == nil {
 			output = res.Output
 		}
 		if err := c.Check(output, err); err != nil {
-			r.fail(about, err)
+			r.reportFailure(about, err)
 			continue
 		}
 		r.passed++
@@ -283,8 +283,8 @@ func hasSource(t toolTest) bool {
 	return err == nil && info.IsDir()
 }
 
-// missing says why a case can not be run.
-func (r *toolTester) missing(t toolTest, name string) error {
+// checkTool says why a case can not be run.
+func (r *toolTester) checkTool(t toolTest, name string) error {
 	from, ok := r.own[name]
 	switch {
 	case ok && from.Folder == t.folder:

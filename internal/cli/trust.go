@@ -138,7 +138,7 @@ func (a *app) trust(opt config.Options, files []string, yes bool) error {
 	}
 	if all, err := a.servers(); err == nil {
 		if r, found := here(all, a.workDir()); found {
-			a.note(fmt.Sprintf("the server at %s goes on as it began: start it again for this to hold there", r.URL))
+			a.printNote(fmt.Sprintf("the server at %s goes on as it began: start it again for this to hold there", r.URL))
 		}
 	}
 	return nil
@@ -374,6 +374,6 @@ func (a *app) confirm(question string) error {
 	case "y", "yes":
 		return nil
 	}
-	a.note("nothing was changed")
+	a.printNote("nothing was changed")
 	return &silent{exitFailed}
 }

@@ -53,7 +53,7 @@ in that folder. What was replaced is kept and can be put back with 'helve undo'.
 					return err
 				}
 				if err != nil {
-					a.note(err.Error())
+					a.printNote(err.Error())
 				}
 				if asJSON {
 					return a.printJSON(sets)
@@ -110,15 +110,15 @@ func (a *app) printChanges(sets []record.ChangeSet) error {
 				names = append(names, fmt.Sprintf("and %d more", len(s.Files)-3))
 				break
 			}
-			names = append(names, mark(f.Kind)+" "+a.fromHere(f.File))
+			names = append(names, kindMark(f.Kind)+" "+a.fromHere(f.File))
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", text.VisibleLine(s.ID), at(s.Time.UnixMilli()), text.VisibleLine(s.Tool),
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", text.VisibleLine(s.ID), formatTime(s.Time.UnixMilli()), text.VisibleLine(s.Tool),
 			text.VisibleLine(strings.Join(names, ", ")), state)
 	}
 	return tw.Flush()
 }
 
-func mark(kind string) string {
+func kindMark(kind string) string {
 	switch kind {
 	case "add":
 		return "A"
@@ -164,7 +164,7 @@ ID' with the id of the undo brings back what it took away.`,
 			if err := f.check(c); err != nil {
 				return err
 			}
-			return a.withFiles(func(rt *helve.Runtime) error { return a.undo(c.Context(), rt, f) })
+			return a.withFiles(func(rt *helve.Runtime) error { return a.runUndo(c.Context(), rt, f) })
 		},
 	}
 	fs := c.Flags()
@@ -196,7 +196,7 @@ func (f undoFlags) check(c *cobra.Command) error {
 	return nil
 }
 
-func (a *app) undo(ctx context.Context, rt *helve.Runtime, f undoFlags) error {
+func (a *app) runUndo(ctx context.Context, rt *helve.Runtime, f undoFlags) error {
 	show := f.req
 	show.Preview = true
 	preview, err := rt.Records().Undo(ctx, show)
@@ -228,10 +228,10 @@ func (a *app) undo(ctx context.Context, rt *helve.Runtime, f undoFlags) error {
 		err = a.printUndo(a.Stdout, report, f.asJSON)
 	}
 	if err == nil && report.ID != "" && !f.asJSON {
-		a.note("done; 'helve undo " + report.ID + "' takes this back")
+		a.printNote("done; 'helve undo " + report.ID + "' takes this back")
 	}
 	if err == nil && report.Conflicts() {
-		a.note("some files were left as they are: undo what changed them later first, go back further with --to, or mend them by hand")
+		a.printNote("some files were left as they are: undo what changed them later first, go back further with --to, or mend them by hand")
 		return &silent{exitFailed}
 	}
 	return err

@@ -27,8 +27,8 @@ type watcher struct {
 	shown bool // a line of progress stands on the screen
 }
 
-// watch follows the events of the runtime until ctx ends.
-func (w *watcher) watch(ctx context.Context) {
+// followEvents follows the events of the runtime until ctx ends.
+func (w *watcher) followEvents(ctx context.Context) {
 	events := make(chan event.Event)
 	go func() {
 		defer close(events)

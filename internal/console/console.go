@@ -28,14 +28,14 @@ const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 const home = "/console/"
 
 // A file is one of the console, ready to be sent.
-type file struct {
+type asset struct {
 	body []byte
 	mime string
 	etag string // of what it holds
 }
 
 // A handler serves the files by their path.
-type handler map[string]file
+type handler map[string]asset
 
 // Handler serves the console below /console/, and leads there from / and
 // /console. It answers GET and HEAD, knows no folders, and holds only what is
@@ -55,7 +55,7 @@ func Handler() http.Handler {
 			return nil // a note for those who write it, not for browsers
 		}
 		sum := sha256.Sum256(body)
-		h[home+strings.TrimPrefix(name, "assets/")] = file{body, mime, `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}
+		h[home+strings.TrimPrefix(name, "assets/")] = asset{body, mime, `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}
 		return nil
 	})
 	if err != nil { // reading what is compiled in: can not fail
@@ -91,7 +91,7 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head.Set("Cross-Origin-Resource-Policy", "same-origin")
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		head.Set("Allow", "GET, HEAD")
-		refuse(w, http.StatusMethodNotAllowed, "The console is read with GET. Its work goes through /v1.")
+		writeProblem(w, http.StatusMethodNotAllowed, "The console is read with GET. Its work goes through /v1.")
 		return
 	}
 	if r.URL.Path == "/" || r.URL.Path == strings.TrimSuffix(home, "/") {
@@ -102,7 +102,7 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	f, ok := h[r.URL.Path]
 	if !ok {
-		refuse(w, http.StatusNotFound, "The console has no such file. It begins at "+home+".")
+		writeProblem(w, http.StatusNotFound, "The console has no such file. It begins at "+home+".")
 		return
 	}
 	// A browser asks each time, and is told that nothing has changed: an older
@@ -113,15 +113,15 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.body))
 }
 
-// refuse answers with a problem. Nothing that a client sent is repeated.
-func refuse(w http.ResponseWriter, status int, detail string) {
+// writeProblem answers with a problem. Nothing that a client sent is repeated.
+func writeProblem(w http.ResponseWriter, status int, detail string) {
 	body, err := json.Marshal(struct {
 		Type   string `json:"type"`
 		Title  string `json:"title"`
 		Status int    `json:"status"`
 		Detail string `json:"detail"`
 		Code   string `json:"code,omitempty"`
-	}{"about:blank", http.StatusText(status), status, detail, code(status)})
+	}{"about:blank", http.StatusText(status), status, detail, problemCode(status)})
 	if err != nil { // strings and a number: can not fail
 		panic(err)
 	}
@@ -131,7 +131,7 @@ func refuse(w http.ResponseWriter, status int, detail string) {
 	_, _ = w.Write(append(body, '\n')) // the peer may be gone
 }
 
-func code(status int) string {
+func problemCode(status int) string {
 	if status == http.StatusNotFound {
 		return "not-found"
 	}

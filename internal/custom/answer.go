@@ -133,7 +133,7 @@ func readAttachments(keys map[string]json.RawMessage) ([]tool.Attachment, error)
 // answer: a model can not open what an address leads to.
 func readAttachment(raw json.RawMessage) (tool.Attachment, error) {
 	a := tool.Attachment{Type: "file"}
-	keys, err := object(raw)
+	keys, err := readObject(raw)
 	if err != nil {
 		return a, err
 	}

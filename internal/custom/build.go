@@ -18,7 +18,7 @@ import (
 type build struct {
 	unit    *unit
 	root    string
-	entries []entry
+	entries []userFile
 	opts    bundle.Options
 	result  *bundle.Result
 	parts   []byte // the modules it uses, bytecode
@@ -34,7 +34,7 @@ type build struct {
 }
 
 // bundleOptions say what a program is made of.
-func (s *Set) bundleOptions(root string, entries []entry) bundle.Options {
+func (s *Set) bundleOptions(root string, entries []userFile) bundle.Options {
 	virtual := script.Modules()
 	maps.Copy(virtual, script.PluginModules())
 	o := bundle.Options{Root: root, Virtual: virtual, Also: s.opt.Also}
@@ -47,7 +47,7 @@ func (s *Set) bundleOptions(root string, entries []entry) bundle.Options {
 }
 
 // newBuild compiles files, or finds them compiled.
-func newBuild(ctx context.Context, u *unit, root string, entries []entry) *build {
+func newBuild(ctx context.Context, u *unit, root string, entries []userFile) *build {
 	b := &build{unit: u, root: root, entries: entries, made: time.Now(), bad: map[string]string{}, opts: u.set.bundleOptions(root, entries)}
 	b.opts.Also = slices.Concat(b.opts.Also, u.stowed(root))
 	if len(b.opts.Files) == 0 {
@@ -64,8 +64,8 @@ func newBuild(ctx context.Context, u *unit, root string, entries []entry) *build
 // retryPause is how long it takes until files that could not be made a program of are tried again.
 const retryPause = 2 * time.Second
 
-// fresh reports whether the files are still those of the build.
-func (b *build) fresh(root string, entries []entry) bool {
+// isCurrent reports whether the files are still those of the build.
+func (b *build) isCurrent(root string, entries []userFile) bool {
 	if root != b.root || !slices.Equal(entries, b.entries) {
 		return false
 	}
@@ -79,18 +79,18 @@ func (b *build) fresh(root string, entries []entry) bool {
 }
 
 // blame remembers that a file ruins engines.
-func (b *build) blame(e entry, how string) {
+func (b *build) blame(e userFile, how string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.bad[e.name] = how
 }
 
 // runnable gives those of some files that the engine of a place can load, and the facts about those of its files that it can not.
-func (b *build) runnable(at place, some []entry, facts map[string]*fact) (run []entry) {
+func (b *build) runnable(at place, some []userFile, facts map[string]*fact) (run []userFile) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, e := range some {
-		if b.place(e) != at {
+		if b.locationOf(e) != at {
 			continue
 		}
 		problem := e.problem
@@ -123,8 +123,8 @@ const (
 	places
 )
 
-// place tells where a file runs.
-func (b *build) place(e entry) place {
+// locationOf tells where a file runs.
+func (b *build) locationOf(e userFile) place {
 	if len(b.needs(e)) > 0 {
 		return outside
 	}
@@ -132,7 +132,7 @@ func (b *build) place(e entry) place {
 }
 
 // file is what the compiler says about a file.
-func (b *build) file(e entry) (bundle.File, bool) {
+func (b *build) file(e userFile) (bundle.File, bool) {
 	i := slices.IndexFunc(b.result.Files, func(f bundle.File) bool { return f.Name == e.name })
 	if i < 0 {
 		return bundle.File{}, false
@@ -141,7 +141,7 @@ func (b *build) file(e entry) (bundle.File, bool) {
 }
 
 // mistake says why a file can not be loaded, if so.
-func (b *build) mistake(e entry) string {
+func (b *build) mistake(e userFile) string {
 	f, ok := b.file(e)
 	if !ok || f.Loads() {
 		return ""
@@ -159,7 +159,7 @@ func (b *build) mistake(e entry) string {
 }
 
 // needs are the APIs a file uses that the embedded engine does not have.
-func (b *build) needs(e entry) (all []string) {
+func (b *build) needs(e userFile) (all []string) {
 	f, _ := b.file(e)
 	for _, n := range f.Needs {
 		if !n.Guarded {
@@ -169,8 +169,8 @@ func (b *build) needs(e entry) (all []string) {
 	return sorted(all)
 }
 
-// sum is a hash of a file's contents.
-func (b *build) sum(e entry) string {
+// hashFile is a hash of a file's contents.
+func (b *build) hashFile(e userFile) string {
 	path, err := filepath.EvalSymlinks(filepath.Join(b.root, filepath.FromSlash(e.name)))
 	if err != nil {
 		return ""

@@ -60,7 +60,7 @@ type base struct {
 
 // newBase finds it in the store, or compiles it.
 func newBase(s *store) (*base, error) {
-	key := digest("base", s.identity())
+	key := hashTexts("base", s.identity())
 	if parts, _, ok := s.get(key); ok && len(parts) == 2 {
 		return &base{parts[0], parts[1]}, nil
 	}
@@ -82,7 +82,7 @@ func (s *store) compiled(ctx context.Context, b *build) error {
 	if err != nil {
 		return fmt.Errorf("options of a bundle: %w", err)
 	}
-	key := digest("program", s.identity(), string(given))
+	key := hashTexts("program", s.identity(), string(given))
 	if parts, head, ok := s.get(key); ok && len(parts) == 2 {
 		kept := &bundle.Result{}
 		if json.Unmarshal(head, kept) == nil && kept.Inputs.Fresh(b.opts) {
@@ -125,7 +125,7 @@ func newIdentity() string {
 	return id
 }
 
-func digest(parts ...string) string {
+func hashTexts(parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {
 		fmt.Fprintf(h, "%d\n", len(p))
@@ -134,8 +134,8 @@ func digest(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// ready makes the folder, and refuses one that others can write to.
-func (s *store) ready() bool {
+// ensureDir makes the folder, and refuses one that others can write to.
+func (s *store) ensureDir() bool {
 	if s.dir == "" || s.identity() == "" {
 		return false
 	}
@@ -165,7 +165,7 @@ func (s *store) file(key string) string { return filepath.Join(s.dir, key+ending
 
 // get reads an entry. One that is damaged, or another's, is not there.
 func (s *store) get(key string) (parts [][]byte, head []byte, ok bool) {
-	if !s.ready() {
+	if !s.ensureDir() {
 		return nil, nil, false
 	}
 	path := s.file(key)
@@ -177,7 +177,7 @@ func (s *store) get(key string) (parts [][]byte, head []byte, ok bool) {
 	if err != nil {
 		return nil, nil, false
 	}
-	parts, ok = unpack(key, data)
+	parts, ok = readEntry(key, data)
 	if !ok {
 		s.log.Info("a compiled program is damaged and made anew", "file", path)
 		return nil, nil, false
@@ -208,8 +208,8 @@ func pack(key string, parts [][]byte) ([]byte, error) {
 	return slices.Concat([]byte(storeMark), sum[:], body), nil
 }
 
-// unpack reads an entry, if it is whole and the one that is looked for.
-func unpack(key string, data []byte) ([][]byte, bool) {
+// readEntry reads an entry, if it is whole and the one that is looked for.
+func readEntry(key string, data []byte) ([][]byte, bool) {
 	data, ok := bytes.CutPrefix(data, []byte(storeMark))
 	if !ok || len(data) < sha256.Size {
 		return nil, false
@@ -236,7 +236,7 @@ func unpack(key string, data []byte) ([][]byte, bool) {
 
 // put writes an entry, whole or not at all, and makes room.
 func (s *store) put(key string, head []byte, parts ...[]byte) {
-	if !s.ready() {
+	if !s.ensureDir() {
 		return
 	}
 	err := func() error {

@@ -140,7 +140,7 @@ func TestCacheBounded(t *testing.T) {
 	s.limit = 4 << 20
 	big := bytes.Repeat([]byte("x"), int(s.limit)/4)
 	for i := range 6 {
-		key := digest(strings.Repeat("k", i))
+		key := hashTexts(strings.Repeat("k", i))
 		s.put(key, nil, big)
 		old := time.Now().Add(time.Duration(i-100) * time.Minute)
 		if err := os.Chtimes(s.file(key), old, old); err != nil {
@@ -149,7 +149,7 @@ func TestCacheBounded(t *testing.T) {
 	}
 	var kept []int
 	for i := range 6 {
-		if parts, _, ok := s.get(digest(strings.Repeat("k", i))); ok {
+		if parts, _, ok := s.get(hashTexts(strings.Repeat("k", i))); ok {
 			kept = append(kept, i)
 			if !bytes.Equal(parts[0], big) {
 				t.Error("an entry has changed")
@@ -173,7 +173,7 @@ func FuzzUnpack(f *testing.F) {
 	f.Add(good)
 	f.Add([]byte(storeMark))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		parts, ok := unpack("key", data)
+		parts, ok := readEntry("key", data)
 		if !ok {
 			return
 		}
@@ -181,7 +181,7 @@ func FuzzUnpack(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if back, ok := unpack("key", again); !ok || !cmp.Equal(back, parts) {
+		if back, ok := readEntry("key", again); !ok || !cmp.Equal(back, parts) {
 			t.Error("what was read can not be written")
 		}
 	})

@@ -48,12 +48,12 @@ type question struct {
 	Tool    string          `json:"tool"`
 	Name    string          `json:"name,omitempty"`
 	Args    json.RawMessage `json:"args"`
-	Context whereabouts     `json:"context"`
+	Context hookContext     `json:"context"`
 }
 
 // call has the program answer a call.
 func (r *Programs) call(ctx context.Context, c *tool.Call, d ProgramTool) (*tool.Result, error) {
-	asked, err := programEncode(question{Tool: d.ID, Name: d.Name, Args: arguments(c), Context: r.context(c)})
+	asked, err := programEncode(question{Tool: d.ID, Name: d.Name, Args: argumentsOf(c), Context: r.context(c)})
 	if err != nil {
 		return nil, fmt.Errorf("the arguments of %s: %w", d.ID, err)
 	}
@@ -108,8 +108,8 @@ func arm(set map[string]string, input json.RawMessage) {
 // letters are what the name of a variable is made of.
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 
-// arguments are those of a call, as an object whatever they are.
-func arguments(c *tool.Call) json.RawMessage {
+// argumentsOf are those of a call, as an object whatever they are.
+func argumentsOf(c *tool.Call) json.RawMessage {
 	if len(bytes.TrimSpace(c.Input)) == 0 {
 		return json.RawMessage("{}")
 	}
@@ -196,7 +196,7 @@ func readReport(said []byte) (report, bool) {
 	if !bytes.HasPrefix(said, []byte("{")) || !bytes.Contains(said, []byte(`"progress"`)) {
 		return report{}, false
 	}
-	keys, err := object(said)
+	keys, err := readObject(said)
 	if err != nil || keys["progress"] == nil {
 		return report{}, false
 	}
@@ -205,7 +205,7 @@ func readReport(said []byte) (report, bool) {
 		news.title = line(news.title, maxQuote)
 		return news, news.title != ""
 	}
-	inner, err := object(keys["progress"])
+	inner, err := readObject(keys["progress"])
 	if err != nil || take(inner, "title", &news.title) != nil || len(inner["metadata"]) > maxReport {
 		return report{}, false
 	}

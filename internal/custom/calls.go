@@ -19,9 +19,9 @@ func (w *Worker) Load(ctx context.Context, files ...string) ([]script.ToolFile, 
 	return l.load(ctx, files)
 }
 
-func (l *life) load(ctx context.Context, files []string) ([]script.ToolFile, error) {
+func (l *workerProcess) load(ctx context.Context, files []string) ([]script.ToolFile, error) {
 	var told []script.ToolFile
-	if err := l.ask(ctx, "load", map[string]any{"files": files}, &told); err != nil {
+	if err := l.callJSON(ctx, "load", map[string]any{"files": files}, &told); err != nil {
 		return nil, err
 	}
 	for i := range told {
@@ -51,7 +51,7 @@ func (w *Worker) Execute(ctx context.Context, c script.ToolCall) (script.Outcome
 	if err != nil {
 		return result, err
 	}
-	if err := l.prepare(ctx, c); err != nil {
+	if err := l.loadFile(ctx, c); err != nil {
 		return result, err
 	}
 	if len(c.Args) == 0 {
@@ -62,8 +62,8 @@ func (w *Worker) Execute(ctx context.Context, c script.ToolCall) (script.Outcome
 	return result, err
 }
 
-// prepare loads the file of a call, which a new process has not done.
-func (l *life) prepare(ctx context.Context, c script.ToolCall) error {
+// loadFile loads the file of a call, which a new process has not done.
+func (l *workerProcess) loadFile(ctx context.Context, c script.ToolCall) error {
 	if c.Tool != "" {
 		return nil
 	}
@@ -96,9 +96,9 @@ func (w *Worker) Plugins(ctx context.Context, input script.PluginInput, entries 
 	return w.startPlugins(ctx, l, plugins{input, entries})
 }
 
-func (w *Worker) startPlugins(ctx context.Context, l *life, p plugins) ([]script.PluginFile, error) {
+func (w *Worker) startPlugins(ctx context.Context, l *workerProcess, p plugins) ([]script.PluginFile, error) {
 	var told []script.PluginFile
-	if err := l.ask(ctx, "plugins", p, &told); err != nil {
+	if err := l.callJSON(ctx, "plugins", p, &told); err != nil {
 		return nil, err
 	}
 	w.mu.Lock()
@@ -175,7 +175,7 @@ func (w *Worker) Dispose(ctx context.Context) ([]script.HookRun, error) {
 		return nil, err
 	}
 	var runs []script.HookRun
-	err = l.ask(ctx, "dispose", struct{}{}, &runs)
+	err = l.callJSON(ctx, "dispose", struct{}{}, &runs)
 	for _, one := range runs {
 		l.locate(one.Error)
 	}
@@ -189,8 +189,8 @@ func orNull(text json.RawMessage) json.RawMessage {
 	return text
 }
 
-// ask makes a call and reads its answer.
-func (l *life) ask(ctx context.Context, method string, arg, answer any) error {
+// callJSON makes a call and reads its answer.
+func (l *workerProcess) callJSON(ctx context.Context, method string, arg, answer any) error {
 	f, err := l.call(ctx, method, arg)
 	if err != nil {
 		return err
@@ -202,7 +202,7 @@ func (l *life) ask(ctx context.Context, method string, arg, answer any) error {
 }
 
 // framed makes a call whose answer is a line of JSON, which is read, and a text, which is given back.
-func (l *life) framed(ctx context.Context, method string, arg, head any) (string, error) {
+func (l *workerProcess) framed(ctx context.Context, method string, arg, head any) (string, error) {
 	f, err := l.call(ctx, method, arg)
 	if err != nil {
 		return "", err

@@ -111,7 +111,7 @@ export default { description: "d", args: {}, execute: () => "a" }
 // A deadDisk is a folder on a disk that does not answer.
 type deadDisk chan struct{}
 
-func (d deadDisk) look() (string, []entry) {
+func (d deadDisk) look() (string, []userFile) {
 	<-d
 	return "", nil
 }
@@ -179,7 +179,7 @@ type slowDisk struct{ asked, answer chan struct{} }
 
 func newSlowDisk() slowDisk { return slowDisk{make(chan struct{}), make(chan struct{})} }
 
-func (d slowDisk) look() (string, []entry) {
+func (d slowDisk) look() (string, []userFile) {
 	close(d.asked)
 	<-d.answer
 	return "", nil

@@ -183,7 +183,7 @@ func read(said []byte, file, hash string) ([]ProgramTool, error) {
 	problems := []error{whole.slips}
 	seen := map[string]bool{}
 	for i, raw := range whole.tools {
-		d, slips, err := one(raw, whole, file)
+		d, slips, err := readDefinition(raw, whole, file)
 		if err == nil && seen[d.ID] {
 			err = fmt.Errorf("there is another tool %s", line(d.ID, maxQuote))
 		}
@@ -201,8 +201,8 @@ func read(said []byte, file, hash string) ([]ProgramTool, error) {
 	return all, errors.Join(problems...)
 }
 
-// one reads one of several tools. slips are no reason to do without it.
-func one(raw json.RawMessage, whole told, file string) (d ProgramTool, slips, err error) {
+// readDefinition reads one of several tools. slips are no reason to do without it.
+func readDefinition(raw json.RawMessage, whole told, file string) (d ProgramTool, slips, err error) {
 	t, err := readTold(raw)
 	if err != nil {
 		return d, nil, err
@@ -289,7 +289,7 @@ func nesting(raw []byte) (deepest int) {
 // readTold reads one description. Keys that are not known are let be, and told
 // of where they look like a slip.
 func readTold(raw []byte) (t told, err error) {
-	keys, err := object(raw)
+	keys, err := readObject(raw)
 	if err != nil {
 		return t, err
 	}
@@ -354,9 +354,9 @@ func synonym(key string) string {
 	return ""
 }
 
-// object reads the keys of an object. Unlike the decoder of structs it takes
+// readObject reads the keys of an object. Unlike the decoder of structs it takes
 // no key for another that differs in case, and no second value of a key.
-func object(raw []byte) (map[string]json.RawMessage, error) {
+func readObject(raw []byte) (map[string]json.RawMessage, error) {
 	raw = bytes.TrimSpace(raw)
 	switch {
 	case len(raw) == 0:
@@ -409,7 +409,7 @@ func take(keys map[string]json.RawMessage, key string, into any) error {
 		return nil
 	}
 	if err := json.Unmarshal(raw, into); err != nil {
-		return fmt.Errorf("its %q is %s, and %s is wanted", key, kind(raw), wanted(into))
+		return fmt.Errorf("its %q is %s, and %s is wanted", key, kind(raw), expectedKind(into))
 	}
 	return nil
 }
@@ -433,7 +433,7 @@ func kind(raw json.RawMessage) string {
 	return "a number"
 }
 
-func wanted(into any) string {
+func expectedKind(into any) string {
 	switch into.(type) {
 	case *string:
 		return "a text"

@@ -57,7 +57,7 @@ type engine struct {
 	close func() error
 	over  func(ctx context.Context) // lets go of what the work under a context has left open
 
-	gate   gate
+	gate   turnQueue
 	busy   roll
 	watch  stopwatch
 	lost   atomic.Bool
@@ -70,7 +70,7 @@ type engine struct {
 }
 
 // newEngine makes an engine for files; none of them has run.
-func newEngine(ctx context.Context, b *build, at place, some []entry) (*engine, error) {
+func newEngine(ctx context.Context, b *build, at place, some []userFile) (*engine, error) {
 	if at == outside {
 		return newWorker(ctx, b, some)
 	}
@@ -94,7 +94,7 @@ func newEngine(ctx context.Context, b *build, at place, some []entry) (*engine, 
 		code []byte
 	}{{"prelude.js", first.prelude}, {"driver.js", first.driver}, {"parts.js", b.parts}, {script.ProgramName, b.program}} {
 		if err := v.Load(ctx, part.name, script.Code{Bytecode: part.code}); err != nil {
-			return nil, errors.Join(fmt.Errorf("%s: %w", part.name, err), e.finish())
+			return nil, errors.Join(fmt.Errorf("%s: %w", part.name, err), e.shutDown())
 		}
 	}
 	driver := script.NewDriver(v, b.result.Position)
@@ -120,16 +120,16 @@ func (h hushed) WithGroup(name string) slog.Handler {
 	return hushed{h.Handler.WithGroup(name), h.closed}
 }
 
-// enter waits for a call's turn in the engine. The context given back is for what is done there. After some time a call goes in
+// waitTurn waits for a call's turn in the engine. The context given back is for what is done there. After some time a call goes in
 // without its turn: then what it executes runs elsewhere.
-func (e *engine) enter(ctx context.Context, who string) (context.Context, func(), error) {
+func (e *engine) waitTurn(ctx context.Context, who string) (context.Context, func(), error) {
 	if e.at == outside { // it keeps calls apart by itself
 		return ctx, func() {}, nil
 	}
 	err := errBusy
 	in, leave := ctx, func() {}
 	if ctx.Value(detourKey{e}) == nil { // otherwise it is part of a call that went elsewhere
-		in, leave, err = e.gate.try(ctx, who, callPatience)
+		in, leave, err = e.gate.waitTurnFor(ctx, who, callPatience)
 	}
 	if errors.Is(err, errBusy) {
 		in, leave, err = context.WithValue(ctx, detourKey{e}, who), func() {}, nil
@@ -165,8 +165,8 @@ func owner(c *tool.Call) string {
 	return c.Session + "\x00" + c.Agent
 }
 
-// note remembers what an error says about the engine.
-func (e *engine) note(err error) {
+// recordError remembers what an error says about the engine.
+func (e *engine) recordError(err error) {
 	if _, ok := errors.AsType[*elsewhere](err); ok {
 		return
 	}
@@ -183,13 +183,13 @@ func (e *engine) retire() {
 
 // end is finish for where nobody takes the error.
 func (e *engine) end() {
-	if err := e.finish(); err != nil {
+	if err := e.shutDown(); err != nil {
 		e.unit.set.log.Warn("an engine did not end well", "folder", e.build.root, "error", err)
 	}
 }
 
-// finish tells plugins to tidy up and ends the engine.
-func (e *engine) finish() error {
+// shutDown tells plugins to tidy up and ends the engine.
+func (e *engine) shutDown() error {
 	e.ending.Do(func() {
 		if e.plugins && !e.lost.Load() {
 			ctx, cancel := context.WithTimeout(e.quiet(context.Background(), ""), disposeTime)
@@ -217,7 +217,7 @@ func (e *engine) dispose(ctx context.Context) error {
 
 // raise makes an engine and has it load those of some files that run in a place. A file that ruins it is left out, and another engine
 // is made: so a file that never ends loses only itself. There is no engine if there is nothing to run.
-func (b *build) raise(ctx context.Context, at place, some []entry, all map[string]*fact) *engine {
+func (b *build) raise(ctx context.Context, at place, some []userFile, all map[string]*fact) *engine {
 	for {
 		facts := map[string]*fact{}
 		run := b.runnable(at, some, facts)
@@ -236,11 +236,11 @@ func (b *build) raise(ctx context.Context, at place, some []entry, all map[strin
 			maps.Copy(all, facts)
 			return nil
 		}
-		tools := slices.DeleteFunc(slices.Clone(run), entry.starts)
-		bad, err := e.fill(ctx, tools, facts)
+		tools := slices.DeleteFunc(slices.Clone(run), userFile.starts)
+		bad, err := e.loadFiles(ctx, tools, facts)
 		if err == nil {
-			b.show(at, e, facts)
-			bad, err = e.fill(ctx, run, facts)
+			b.publishTools(at, e, facts)
+			bad, err = e.loadFiles(ctx, run, facts)
 		}
 		if err == nil && e.start(ctx, run, facts) {
 			maps.Copy(all, facts)
@@ -255,35 +255,35 @@ func (b *build) raise(ctx context.Context, at place, some []entry, all map[strin
 
 // extend has the engine load further files. It reports false if another engine has to be made: because plugins are started together,
 // because bun and node are told of their files at the start, or because it was ruined, by whomever.
-func (e *engine) extend(ctx context.Context, some []entry, facts map[string]*fact) bool {
-	plugin := func(en entry) bool { return en.starts() }
+func (e *engine) extend(ctx context.Context, some []userFile, facts map[string]*fact) bool {
+	plugin := func(en userFile) bool { return en.starts() }
 	if e == nil || e.lost.Load() || e.at == outside || slices.ContainsFunc(some, plugin) {
 		return false
 	}
-	_, err := e.fill(ctx, e.build.runnable(e.at, some, facts), facts)
+	_, err := e.loadFiles(ctx, e.build.runnable(e.at, some, facts), facts)
 	return err == nil
 }
 
-// fill loads files, one after the other. It stops with the one that ruined the engine.
-func (e *engine) fill(ctx context.Context, some []entry, facts map[string]*fact) (bad entry, err error) {
+// loadFiles loads files, one after the other. It stops with the one that ruined the engine.
+func (e *engine) loadFiles(ctx context.Context, some []userFile, facts map[string]*fact) (bad userFile, err error) {
 	for _, en := range some {
 		if facts[en.name] != nil {
 			continue
 		}
 		f, err := e.loadSoon(ctx, en)
 		if err != nil {
-			e.note(err)
+			e.recordError(err)
 			return en, err
 		}
 		facts[en.name] = f
 	}
-	return entry{}, nil
+	return userFile{}, nil
 }
 
 // loadFile runs a file, and tells what tools it exports. The error is the engine's.
-func (e *engine) loadFile(ctx context.Context, en entry) (*fact, error) {
+func (e *engine) loadFile(ctx context.Context, en userFile) (*fact, error) {
 	began := time.Now()
-	ctx, cancel := e.watch.limit(e.quiet(ctx, en.called()), e.unit.set.opt.LoadTime)
+	ctx, cancel := e.watch.withLimit(e.quiet(ctx, en.settingsName()), e.unit.set.opt.LoadTime)
 	defer cancel()
 	ctx, leave, err := e.slip(ctx, quietOwner, 0)
 	if err != nil {
@@ -300,7 +300,7 @@ func (e *engine) loadFile(ctx context.Context, en entry) (*fact, error) {
 	f := &fact{state: plugin.Ready, engine: e.kind, took: time.Since(began)}
 	for _, t := range told {
 		if t.Error != nil {
-			f.state, f.problem = plugin.Failed, e.place(en, t.Error)
+			f.state, f.problem = plugin.Failed, e.locateFault(en, t.Error)
 		}
 		if en.kind == kindTool {
 			f.tools = append(f.tools, t.Tools...)
@@ -314,14 +314,14 @@ func (e *engine) loadFile(ctx context.Context, en entry) (*fact, error) {
 const mostProblems = 10
 
 // describeProblems tells of tools that can not be used.
-func (e *engine) describeProblems(en entry, f *fact) {
+func (e *engine) describeProblems(en userFile, f *fact) {
 	var all []string
 	if f.problem != "" {
 		all = append(all, f.problem)
 	}
 	for _, t := range f.tools {
 		if t.Error != nil && len(all) < mostProblems {
-			all = append(all, e.place(en, t.Error))
+			all = append(all, e.locateFault(en, t.Error))
 		}
 	}
 	if len(f.tools) > 0 && en.kind == kindTool && !slices.ContainsFunc(f.tools, func(t script.Tool) bool { return t.Error == nil }) {
@@ -395,8 +395,8 @@ func knownHooks() []string {
 }
 
 // start starts the plugins among files that could be loaded.
-func (e *engine) start(ctx context.Context, some []entry, facts map[string]*fact) bool {
-	var plugins []entry
+func (e *engine) start(ctx context.Context, some []userFile, facts map[string]*fact) bool {
+	var plugins []userFile
 	for _, en := range some {
 		if f := facts[en.name]; en.starts() && f != nil && f.state == plugin.Ready {
 			plugins = append(plugins, en)
@@ -408,7 +408,7 @@ func (e *engine) start(ctx context.Context, some []entry, facts map[string]*fact
 	began := time.Now()
 	told, err := e.startPlugins(ctx, plugins)
 	if err != nil {
-		e.note(err)
+		e.recordError(err)
 		e.trial(ctx, plugins, err)
 		return false
 	}
@@ -422,7 +422,7 @@ func (e *engine) start(ctx context.Context, some []entry, facts map[string]*fact
 		case plugins[i].both && len(f.tools) > 0:
 			f.notes = append(f.notes, "The config names it under \"plugin\", but it is no plugin: its tools are there all the same.")
 		default:
-			f.state, f.problem = plugin.Failed, e.place(plugins[i], file.Error)
+			f.state, f.problem = plugin.Failed, e.locateFault(plugins[i], file.Error)
 		}
 		for _, p := range file.Plugins {
 			f.tools = append(f.tools, p.Tools...)
@@ -435,9 +435,9 @@ func (e *engine) start(ctx context.Context, some []entry, facts map[string]*fact
 	return true
 }
 
-func (e *engine) startPlugins(ctx context.Context, plugins []entry) ([]script.PluginFile, error) {
+func (e *engine) startPlugins(ctx context.Context, plugins []userFile) ([]script.PluginFile, error) {
 	opt := e.unit.set.opt
-	ctx, cancel := e.watch.limit(e.quiet(ctx, names(plugins)), opt.LoadTime)
+	ctx, cancel := e.watch.withLimit(e.quiet(ctx, names(plugins)), opt.LoadTime)
 	defer cancel()
 	ctx, leave, err := e.slip(ctx, quietOwner, 0)
 	if err != nil {
@@ -457,7 +457,7 @@ func (e *engine) startPlugins(ctx context.Context, plugins []entry) ([]script.Pl
 }
 
 // trial finds out which plugin ruined an engine when all were started: each is started in an engine of its own.
-func (e *engine) trial(ctx context.Context, plugins []entry, cause error) {
+func (e *engine) trial(ctx context.Context, plugins []userFile, cause error) {
 	u, b := e.unit, e.build
 	if len(plugins) == 1 {
 		b.blame(plugins[0], u.engineProblem(cause))
@@ -465,10 +465,10 @@ func (e *engine) trial(ctx context.Context, plugins []entry, cause error) {
 	}
 	found := false
 	for _, en := range plugins {
-		other, err := newEngine(ctx, b, e.at, []entry{en})
+		other, err := newEngine(ctx, b, e.at, []userFile{en})
 		if err == nil {
 			if _, err = other.loadFile(ctx, en); err == nil {
-				_, err = other.startPlugins(ctx, []entry{en})
+				_, err = other.startPlugins(ctx, []userFile{en})
 			}
 			other.end()
 		}

@@ -86,7 +86,7 @@ func (m *mailbox) open() {
 func (u *unit) awaited() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.denied == "" && slices.ContainsFunc(u.scripts, func(e entry) bool { return e.starts() && u.facts[e.name] == nil })
+	return u.denied == "" && slices.ContainsFunc(u.scripts, func(e userFile) bool { return e.starts() && u.facts[e.name] == nil })
 }
 
 // wake starts the one who delivers, if there is work.

@@ -12,7 +12,7 @@ import (
 const maxFrames = 50
 
 // locate finds where a fault was thrown, and leaves what is ours or the runtime's out of its stack.
-func (l *life) locate(f *script.Fault) {
+func (l *workerProcess) locate(f *script.Fault) {
 	if f == nil {
 		return
 	}
@@ -54,7 +54,7 @@ func locate(f *script.Fault) {
 	f.Stack = strings.Join(kept, "\n")
 }
 
-func (l *life) locateTools(tools []script.Tool) {
+func (l *workerProcess) locateTools(tools []script.Tool) {
 	for i := range tools {
 		l.locate(tools[i].Error)
 	}

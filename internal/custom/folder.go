@@ -17,7 +17,7 @@ const (
 )
 
 // An entry is a file of a config folder that is a tool, a plugin or a program.
-type entry struct {
+type userFile struct {
 	name    string // relative to the folder, with slashes
 	kind    string
 	label   string // the npm package it is the plugin of
@@ -27,10 +27,10 @@ type entry struct {
 }
 
 // starts reports whether the file is started as a plugin.
-func (e entry) starts() bool { return e.kind == kindPlugin || e.both }
+func (e userFile) starts() bool { return e.kind == kindPlugin || e.both }
 
-// called is the name that settings know the file by.
-func (e entry) called() string {
+// settingsName is the name that settings know the file by.
+func (e userFile) settingsName() string {
 	if e.label != "" {
 		return e.label
 	}
@@ -38,7 +38,7 @@ func (e entry) called() string {
 }
 
 // stem is what the file's tools are named by.
-func (e entry) stem() string { return stem(e.name) }
+func (e userFile) stem() string { return stem(e.name) }
 
 func stem(name string) string {
 	base := name[strings.LastIndexByte(name, '/')+1:]
@@ -49,7 +49,7 @@ func stem(name string) string {
 }
 
 // mayDefine reports whether a file of that name may define a tool of an id: its own name, or its own name and an export's.
-func (e entry) mayDefine(id string) bool {
+func (e userFile) mayDefine(id string) bool {
 	rest, ok := strings.CutPrefix(id, e.stem())
 	return ok && (rest == "" || rest[0] == '_')
 }
@@ -58,7 +58,7 @@ func (e entry) mayDefine(id string) bool {
 type shelfDir struct {
 	time    time.Time // when it last changed; zero if it is not there
 	seen    time.Time
-	entries []entry
+	entries []userFile
 }
 
 // grain is how much older than a look a folder's time must be to be believed: one that changed just before may change again within
@@ -70,19 +70,19 @@ type lister struct {
 	root string
 	own  bool // it is the user's, and none of a project
 	dirs map[string]shelfDir
-	all  []entry
+	all  []userFile
 }
 
 // kinds are the folders files are looked for in, in order, and what they hold.
-func kinds() []entry {
-	return []entry{
+func kinds() []userFile {
+	return []userFile{
 		{name: "plugin", kind: kindPlugin}, {name: "plugins", kind: kindPlugin},
 		{name: "tool", kind: kindTool}, {name: "tools", kind: kindTool},
 	}
 }
 
 // look gives the files there are now, and whether they are others than at the last look.
-func (l *lister) look() (all []entry, changed bool) {
+func (l *lister) look() (all []userFile, changed bool) {
 	if l.dirs == nil {
 		l.dirs = map[string]shelfDir{}
 	}
@@ -117,7 +117,7 @@ func (l *lister) look() (all []entry, changed bool) {
 }
 
 // strange says why a file is not used: in the user's own folder, links of others are not followed.
-func (l *lister) strange(e entry) string {
+func (l *lister) strange(e userFile) string {
 	if !l.own {
 		return ""
 	}
@@ -129,7 +129,7 @@ func (l *lister) strange(e entry) string {
 }
 
 // list finds the tool or plugin files in one folder. Symbolic links are followed; what is below is not looked at.
-func (l *lister) list(path string, kind entry) (found []entry) {
+func (l *lister) list(path string, kind userFile) (found []userFile) {
 	entries, err := os.ReadDir(path)
 	if err != nil {
 		return nil
@@ -145,7 +145,7 @@ func (l *lister) list(path string, kind entry) (found []entry) {
 		} else if !e.Type().IsRegular() {
 			continue
 		}
-		one := entry{name: kind.name + "/" + e.Name(), kind: kind.kind}
+		one := userFile{name: kind.name + "/" + e.Name(), kind: kind.kind}
 		one.problem = l.strange(one)
 		found = append(found, one)
 	}

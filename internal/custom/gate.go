@@ -12,7 +12,7 @@ var errBusy = errors.New("calls of others are in the engine")
 
 // A gate lets calls into an engine. Those of one owner go in together; those of others wait, so that what a script keeps for one is
 // not answered with the rights of another. The engine has the same rule, but there a call that waits also holds up those behind it.
-type gate struct {
+type turnQueue struct {
 	mu      sync.Mutex
 	owner   string
 	inside  int
@@ -27,50 +27,50 @@ type waiter struct {
 }
 
 // A gateKey marks the contexts of what is done inside a gate.
-type gateKey struct{ gate *gate }
+type gateKey struct{ gate *turnQueue }
 
-// holds reports whether somebody with the context is inside.
-func (g *gate) holds(ctx context.Context) bool { return ctx.Value(gateKey{g}) != nil }
+// isInside reports whether somebody with the context is inside.
+func (g *turnQueue) isInside(ctx context.Context) bool { return ctx.Value(gateKey{g}) != nil }
 
-func (g *gate) marked(ctx context.Context) context.Context {
+func (g *turnQueue) markContext(ctx context.Context) context.Context {
 	return context.WithValue(ctx, gateKey{g}, true)
 }
 
-// enter waits for an owner's turn. Work on behalf of a call that is inside goes in at once. The context given back is for what is
+// waitTurn waits for an owner's turn. Work on behalf of a call that is inside goes in at once. The context given back is for what is
 // done inside.
-func (g *gate) enter(ctx context.Context, owner string) (context.Context, func(), error) {
-	if g.holds(ctx) {
+func (g *turnQueue) waitTurn(ctx context.Context, owner string) (context.Context, func(), error) {
+	if g.isInside(ctx) {
 		return ctx, func() {}, nil
 	}
 	g.mu.Lock()
 	if g.inside == 0 || g.owner == owner && len(g.waiting) == 0 {
-		g.begin(owner)
+		g.addOwner(owner)
 		g.mu.Unlock()
-		return g.marked(ctx), g.leave, nil
+		return g.markContext(ctx), g.release, nil
 	}
 	w := &waiter{owner, make(chan struct{})}
 	g.waiting = append(g.waiting, w)
 	g.mu.Unlock()
 	select {
 	case <-w.in:
-		return g.marked(ctx), g.leave, nil
+		return g.markContext(ctx), g.release, nil
 	case <-ctx.Done():
 		g.withdraw(w)
 		return ctx, nil, context.Cause(ctx)
 	}
 }
 
-// try is enter for who has another way: it waits only for some time, and not again for the same stay of somebody else. Then the
+// waitTurnFor is enter for who has another way: it waits only for some time, and not again for the same stay of somebody else. Then the
 // error is errBusy.
-func (g *gate) try(ctx context.Context, owner string, patience time.Duration) (context.Context, func(), error) {
+func (g *turnQueue) waitTurnFor(ctx context.Context, owner string, patience time.Duration) (context.Context, func(), error) {
 	if g.tired(owner, patience) {
 		return ctx, nil, errBusy
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, patience, errBusy)
 	defer cancel()
-	_, leave, err := g.enter(limited, owner)
+	_, leave, err := g.waitTurn(limited, owner)
 	if err == nil {
-		return g.marked(ctx), leave, nil
+		return g.markContext(ctx), leave, nil
 	}
 	if ctx.Err() != nil {
 		return ctx, nil, context.Cause(ctx)
@@ -80,14 +80,14 @@ func (g *gate) try(ctx context.Context, owner string, patience time.Duration) (c
 }
 
 // tired reports whether an owner has waited as long before for who is inside.
-func (g *gate) tired(owner string, patience time.Duration) bool {
+func (g *turnQueue) tired(owner string, patience time.Duration) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.inside > 0 && g.owner != owner && g.weary[owner] >= patience
 }
 
 // tire remembers that an owner has waited in vain.
-func (g *gate) tire(owner string, patience time.Duration) {
+func (g *turnQueue) tire(owner string, patience time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.inside == 0 || g.owner == owner {
@@ -99,8 +99,8 @@ func (g *gate) tire(owner string, patience time.Duration) {
 	g.weary[owner] = max(g.weary[owner], patience)
 }
 
-// begin lets an owner in.
-func (g *gate) begin(owner string) {
+// addOwner lets an owner in.
+func (g *turnQueue) addOwner(owner string) {
 	if g.inside == 0 {
 		g.weary = nil
 	}
@@ -110,8 +110,8 @@ func (g *gate) begin(owner string) {
 
 // short is enter for what is done in a moment, such as a hook: it does not wait for those of other owners behind it, and for those
 // who are inside only for some time, once; then it goes in with them, under their name. The name to go by is given back.
-func (g *gate) short(ctx context.Context, owner string, patience time.Duration) (context.Context, string, func(), error) {
-	if g.holds(ctx) {
+func (g *turnQueue) short(ctx context.Context, owner string, patience time.Duration) (context.Context, string, func(), error) {
+	if g.isInside(ctx) {
 		return ctx, owner, func() {}, nil
 	}
 	g.mu.Lock()
@@ -119,9 +119,9 @@ func (g *gate) short(ctx context.Context, owner string, patience time.Duration) 
 		if g.inside > 0 {
 			owner = g.owner
 		}
-		g.begin(owner)
+		g.addOwner(owner)
 		g.mu.Unlock()
-		return g.marked(ctx), owner, g.leave, nil
+		return g.markContext(ctx), owner, g.release, nil
 	}
 	w := &waiter{owner, make(chan struct{})}
 	g.waiting = append([]*waiter{w}, g.waiting...)
@@ -130,7 +130,7 @@ func (g *gate) short(ctx context.Context, owner string, patience time.Duration) 
 	defer t.Stop()
 	select {
 	case <-w.in:
-		return g.marked(ctx), owner, g.leave, nil
+		return g.markContext(ctx), owner, g.release, nil
 	case <-t.C:
 		g.withdraw(w)
 		g.tire(owner, patience)
@@ -142,29 +142,29 @@ func (g *gate) short(ctx context.Context, owner string, patience time.Duration) 
 }
 
 // withdraw takes back a waiter. If it was let in meanwhile, it leaves.
-func (g *gate) withdraw(w *waiter) {
+func (g *turnQueue) withdraw(w *waiter) {
 	g.mu.Lock()
 	for i, other := range g.waiting {
 		if other == w {
 			g.waiting = append(g.waiting[:i:i], g.waiting[i+1:]...)
-			g.admit()
+			g.admitNext()
 			g.mu.Unlock()
 			return
 		}
 	}
 	g.mu.Unlock()
-	g.leave()
+	g.release()
 }
 
-func (g *gate) leave() {
+func (g *turnQueue) release() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.inside--
-	g.admit()
+	g.admitNext()
 }
 
-// admit lets in who is first, and those of the same owner behind.
-func (g *gate) admit() {
+// admitNext lets in who is first, and those of the same owner behind.
+func (g *turnQueue) admitNext() {
 	for len(g.waiting) > 0 {
 		w := g.waiting[0]
 		if g.inside > 0 && g.owner != w.owner {
@@ -172,7 +172,7 @@ func (g *gate) admit() {
 		}
 		g.waiting[0] = nil
 		g.waiting = g.waiting[1:]
-		g.begin(w.owner)
+		g.addOwner(w.owner)
 		close(w.in)
 	}
 }

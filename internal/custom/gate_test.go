@@ -17,7 +17,7 @@ func TestGateProperty(t *testing.T) {
 			return [3]int{rapid.IntRange(0, 2).Draw(rt, "owner"), rapid.IntRange(1, 50).Draw(rt, "stay"), rapid.IntRange(0, 60).Draw(rt, "patience")}
 		}), 1, 12).Draw(rt, "steps")
 		synctest.Test(t, func(t *testing.T) {
-			var g gate
+			var g turnQueue
 			inside := map[string]int{}
 			entered := 0
 			done := make(chan struct{}, len(steps))
@@ -28,11 +28,11 @@ func TestGateProperty(t *testing.T) {
 					who := string(rune('a' + s[0]))
 					ctx, cancel := context.WithTimeout(t.Context(), time.Duration(s[2])*time.Millisecond)
 					defer cancel()
-					ctx, leave, err := g.enter(ctx, who)
+					ctx, leave, err := g.waitTurn(ctx, who)
 					if err != nil {
 						return
 					}
-					if !g.holds(ctx) {
+					if !g.isInside(ctx) {
 						rt.Error("what is inside is not known")
 					}
 					lock <- struct{}{}
@@ -63,8 +63,8 @@ func TestGateProperty(t *testing.T) {
 
 func TestGateShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var g gate
-		_, leave, err := g.enter(t.Context(), "a")
+		var g turnQueue
+		_, leave, err := g.waitTurn(t.Context(), "a")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +87,7 @@ func TestGateShort(t *testing.T) {
 		if _, _, _, err := g.short(t.Context(), "c", 0); err != nil {
 			t.Error(err)
 		}
-		g.leave()
+		g.release()
 		ctx, cancel := context.WithCancelCause(t.Context())
 		stop := errors.New("enough")
 		cancel(stop)
@@ -108,9 +108,9 @@ func TestGateShort(t *testing.T) {
 // Who has another way waits once for a stay of somebody else, and anew for the next.
 func TestGateTry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var g gate
+		var g turnQueue
 		stay := func() func() {
-			_, leave, err := g.enter(t.Context(), "a")
+			_, leave, err := g.waitTurn(t.Context(), "a")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -119,7 +119,7 @@ func TestGateTry(t *testing.T) {
 		waits := func(want time.Duration) {
 			t.Helper()
 			began := time.Now()
-			if _, _, err := g.try(t.Context(), "b", time.Second); !errors.Is(err, errBusy) || time.Since(began) != want {
+			if _, _, err := g.waitTurnFor(t.Context(), "b", time.Second); !errors.Is(err, errBusy) || time.Since(began) != want {
 				t.Error(err, time.Since(began))
 			}
 		}
@@ -132,8 +132,8 @@ func TestGateTry(t *testing.T) {
 		waits(time.Second)
 		waits(0)
 		leave()
-		ctx, out, err := g.try(t.Context(), "b", time.Second)
-		if err != nil || !g.holds(ctx) {
+		ctx, out, err := g.waitTurnFor(t.Context(), "b", time.Second)
+		if err != nil || !g.isInside(ctx) {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * time.Second)

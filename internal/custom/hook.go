@@ -136,17 +136,17 @@ type HookVerdict struct {
 }
 
 // An occasion is what a hook is told.
-type occasion struct {
+type hookInput struct {
 	Hook    string          `json:"hook"`
 	Tool    string          `json:"tool,omitempty"`
 	Args    json.RawMessage `json:"args,omitempty"`
-	Result  *outcome        `json:"result,omitempty"`
+	Result  *hookResult     `json:"result,omitempty"`
 	Event   json.RawMessage `json:"event,omitempty"`
-	Context *whereabouts    `json:"context,omitempty"`
+	Context *hookContext    `json:"context,omitempty"`
 }
 
 // An outcome is a result as hooks see it: attachments by name only.
-type outcome struct {
+type hookResult struct {
 	Title       string         `json:"title"`
 	Output      string         `json:"output"`
 	Metadata    map[string]any `json:"metadata"`
@@ -163,7 +163,7 @@ type attachment struct {
 // passed over otherwise.
 func (r *Programs) Before(ctx context.Context, c *tool.Call, h ProgramHook) (HookVerdict, error) {
 	where := r.context(c)
-	v, err := r.consult(ctx, c, h, occasion{Hook: "before", Tool: c.Tool, Args: arguments(c), Context: &where})
+	v, err := r.consult(ctx, c, h, hookInput{Hook: "before", Tool: c.Tool, Args: argumentsOf(c), Context: &where})
 	return v.HookVerdict, err
 }
 
@@ -171,12 +171,12 @@ func (r *Programs) Before(ctx context.Context, c *tool.Call, h ProgramHook) (Hoo
 // one given with what the hook has changed of it; it has to be bounded again.
 // As for the rest it is as [Room.Before].
 func (r *Programs) After(ctx context.Context, c *tool.Call, res *tool.Result, h ProgramHook) (HookVerdict, error) {
-	seen := &outcome{Title: res.Title, Output: res.Output, Metadata: res.Metadata}
+	seen := &hookResult{Title: res.Title, Output: res.Output, Metadata: res.Metadata}
 	for _, a := range res.Attachments {
 		seen.Attachments = append(seen.Attachments, attachment{Mime: a.Mime, Filename: a.Filename})
 	}
 	where := r.context(c)
-	v, err := r.consult(ctx, c, h, occasion{Hook: "after", Tool: c.Tool, Args: arguments(c), Result: seen, Context: &where})
+	v, err := r.consult(ctx, c, h, hookInput{Hook: "after", Tool: c.Tool, Args: argumentsOf(c), Result: seen, Context: &where})
 	if v.Result != nil {
 		v.Result = v.merge(res)
 	}
@@ -186,7 +186,7 @@ func (r *Programs) After(ctx context.Context, c *tool.Call, res *tool.Result, h 
 // Event tells a hook of an event: an object with type and properties. It waits
 // for the command; who must not wait calls it on a goroutine of its own.
 func (r *Programs) Event(ctx context.Context, event json.RawMessage, h ProgramHook) error {
-	asked, err := programEncode(occasion{Hook: "event", Event: event})
+	asked, err := programEncode(hookInput{Hook: "event", Event: event})
 	if err != nil {
 		return fmt.Errorf("%s: %w", h, err)
 	}
@@ -205,7 +205,7 @@ func (h ProgramHook) time() time.Duration {
 }
 
 // consult asks a hook about a call.
-func (r *Programs) consult(ctx context.Context, c *tool.Call, h ProgramHook, o occasion) (word, error) {
+func (r *Programs) consult(ctx context.Context, c *tool.Call, h ProgramHook, o hookInput) (word, error) {
 	v, err := r.hear(ctx, c, h, o)
 	switch {
 	case ctx.Err() != nil:
@@ -235,7 +235,7 @@ func programStopped(s string) string {
 }
 
 // hear runs the command of a hook and reads what it says about a call.
-func (r *Programs) hear(ctx context.Context, c *tool.Call, h ProgramHook, o occasion) (word, error) {
+func (r *Programs) hear(ctx context.Context, c *tool.Call, h ProgramHook, o hookInput) (word, error) {
 	asked, err := programEncode(o)
 	if err != nil {
 		return word{}, fmt.Errorf("%s can not be told of the call: %w", h, err)

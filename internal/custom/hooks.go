@@ -46,7 +46,7 @@ func (r Run) Said() string {
 // Has reports whether a loaded plugin has a hook of a name. It never waits.
 func (s *Set) Has(hook string) bool {
 	for _, u := range s.units {
-		if u.has(hook) {
+		if u.hasHook(hook) {
 			return true
 		}
 	}
@@ -118,8 +118,8 @@ type hookCall struct {
 // patience is how long a hook waits for the calls of others that are in its engine, before it runs beside them.
 const patience = 100 * time.Millisecond
 
-// has reports whether a plugin of the unit has a hook of a name. It never waits: every event asks it.
-func (u *unit) has(hook string) bool {
+// hasHook reports whether a plugin of the unit has a hook of a name. It never waits: every event asks it.
+func (u *unit) hasHook(hook string) bool {
 	names := u.hooks.Load()
 	return names != nil && (*names)[hook]
 }
@@ -137,7 +137,7 @@ func (u *unit) knowHooks() {
 
 // An expected plugin has a hook, by what was known of it.
 type expected struct {
-	entry
+	userFile
 	sound bool // it was ready
 }
 
@@ -150,7 +150,7 @@ func (u *unit) expects(hook string) (some [places][]expected) {
 	}
 	for _, e := range u.build.entries {
 		if f := u.facts[e.name]; f != nil && slices.Contains(f.hooks, hook) {
-			at := u.build.place(e)
+			at := u.build.locationOf(e)
 			some[at] = append(some[at], expected{e, f.state == plugin.Ready})
 		}
 	}
@@ -158,9 +158,9 @@ func (u *unit) expects(hook string) (some [places][]expected) {
 }
 
 // entriesOf are the files of plugins.
-func entriesOf(some []expected) (all []entry) {
+func entriesOf(some []expected) (all []userFile) {
 	for _, e := range some {
-		all = append(all, e.entry)
+		all = append(all, e.userFile)
 	}
 	return all
 }
@@ -192,21 +192,21 @@ func (u *unit) hook(ctx context.Context, c *tool.Call, h hookCall, all [places][
 func (u *unit) hookIn(ctx context.Context, c *tool.Call, h hookCall, some []expected) ([]Run, json.RawMessage) {
 	began := time.Now()
 	res, b, err := u.runHooks(ctx, c, h, some)
-	root := u.home(b)
+	root := u.folderPath(b)
 	if err == nil && res.Lost {
 		err = fmt.Errorf("the plugins of %s made something of the output that is not JSON", root)
 	}
 	var runs []Run
 	if err != nil { // which one is to blame is not known
 		for _, e := range some {
-			runs = append(runs, Run{u.path(root, e.entry), e.called(), float64(time.Since(began).Microseconds()) / 1000, u.hookError(h.name, err)})
+			runs = append(runs, Run{u.path(root, e.userFile), e.settingsName(), float64(time.Since(began).Microseconds()) / 1000, u.hookError(h.name, err)})
 		}
 		return runs, nil
 	}
 	for _, r := range res.Runs {
 		run := Run{Source: filepath.Join(root, filepath.FromSlash(r.File)), Millis: r.Millis}
 		if i := slices.IndexFunc(some, func(e expected) bool { return e.name == r.File }); i >= 0 {
-			run.Name = some[i].called()
+			run.Name = some[i].settingsName()
 		}
 		if r.Error != nil {
 			run.Error = r.Error
@@ -219,11 +219,11 @@ func (u *unit) hookIn(ctx context.Context, c *tool.Call, h hookCall, some []expe
 	if h.name == beforeHook && anyThrew(runs) { // those behind were not to run
 		return runs, res.Output
 	}
-	return append(runs, u.missing(h, some, res.Runs)...), res.Output
+	return append(runs, u.missingRuns(h, some, res.Runs)...), res.Output
 }
 
-// home is the folder of a build, or of the unit if there is none.
-func (u *unit) home(b *build) string {
+// folderPath is the folder of a build, or of the unit if there is none.
+func (u *unit) folderPath(b *build) string {
 	if b != nil {
 		return b.root
 	}
@@ -232,9 +232,9 @@ func (u *unit) home(b *build) string {
 	return u.root
 }
 
-// missing are the runs of plugins that were to run a hook and did not: since they were looked up they may have been lost, or could
+// missingRuns are the runs of plugins that were to run a hook and did not: since they were looked up they may have been lost, or could
 // not be started again. That must not count as a run that went well.
-func (u *unit) missing(h hookCall, some []expected, did []script.HookRun) (runs []Run) {
+func (u *unit) missingRuns(h hookCall, some []expected, did []script.HookRun) (runs []Run) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for _, e := range some {
@@ -244,7 +244,7 @@ func (u *unit) missing(h hookCall, some []expected, did []script.HookRun) (runs 
 			continue
 		}
 		err := errors.New("its plugin is not there any more; 'helve plugins' shows why")
-		runs = append(runs, Run{Source: u.path(u.root, e.entry), Name: e.called(), Error: u.hookError(h.name, err)})
+		runs = append(runs, Run{Source: u.path(u.root, e.userFile), Name: e.settingsName(), Error: u.hookError(h.name, err)})
 	}
 	return runs
 }
@@ -261,7 +261,7 @@ func (u *unit) runHooks(ctx context.Context, c *tool.Call, h hookCall, plugins [
 		return res, e.build, err
 	}
 	defer leave()
-	ctx, cancel := e.watch.limit(ctx, u.set.opt.HookTime)
+	ctx, cancel := e.watch.withLimit(ctx, u.set.opt.HookTime)
 	defer cancel()
 	if c == nil {
 		ctx = e.quiet(ctx, names(some))
@@ -272,7 +272,7 @@ func (u *unit) runHooks(ctx context.Context, c *tool.Call, h hookCall, plugins [
 	if err == nil {
 		err = stopped(ctx, res)
 	}
-	e.note(err)
+	e.recordError(err)
 	return res, e.build, err
 }
 
@@ -310,7 +310,7 @@ func (u *unit) event(ctx context.Context, event json.RawMessage) {
 		if len(some) == 0 {
 			continue
 		}
-		if e := u.hold(place(at)); e != nil {
+		if e := u.workingEngine(place(at)); e != nil {
 			e.event(ctx, event, names(entriesOf(some)))
 			u.release(e)
 		}
@@ -324,10 +324,10 @@ func (e *engine) event(ctx context.Context, event json.RawMessage, name string) 
 		return
 	}
 	defer leave()
-	ctx, cancel := e.watch.limit(e.quiet(ctx, name), e.unit.set.opt.HookTime)
+	ctx, cancel := e.watch.withLimit(e.quiet(ctx, name), e.unit.set.opt.HookTime)
 	defer cancel()
 	if err := e.run.Event(ctx, event); err != nil {
-		e.note(err)
+		e.recordError(err)
 		if life.Err() == nil { // otherwise everything ends
 			e.unit.set.log.Warn("plugins were not told of an event", "folder", e.build.root, "error", err)
 		}

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// brief is how long those behind a file wait for it while it is loaded.
-const brief = 250 * time.Millisecond
+// shorten is how long those behind a file wait for it while it is loaded.
+const shorten = 250 * time.Millisecond
 
 // soon finds out what a file is. What takes long goes on: then the fact says so, until arrive, which has the unit's turn, puts the
 // right one in its place.
@@ -31,14 +31,14 @@ func (u *unit) soon(find func() (*fact, error), arrive func(ctx context.Context,
 		defer close(late.late)
 		if err := u.alone(u.set.life, func(ctx context.Context) {
 			arrive(ctx, late, f, err)
-			u.set.settle()
+			u.set.syncTools()
 		}); err != nil {
 			u.set.log.Debug("nobody waits for what is loaded", "error", err)
 		}
 	}) {
 		return find()
 	}
-	t := time.NewTimer(brief)
+	t := time.NewTimer(shorten)
 	defer t.Stop()
 	select {
 	case now := <-done:
@@ -62,13 +62,13 @@ func (u *unit) arrived(name string, late, f *fact) bool {
 	return true
 }
 
-// await waits for what is wanted and late.
-func (u *unit) await(ctx context.Context, w want) {
+// waitLate waits for what is wanted and late.
+func (u *unit) waitLate(ctx context.Context, w want) {
 	for {
 		var late chan struct{}
 		u.mu.Lock()
 		for _, e := range slices.Concat(u.scripts, u.programs) {
-			if f := u.facts[e.name]; w.has(e) && f != nil && f.late != nil {
+			if f := u.facts[e.name]; w.includes(e) && f != nil && f.late != nil {
 				late = f.late
 			}
 		}
@@ -87,7 +87,7 @@ func (u *unit) await(ctx context.Context, w want) {
 }
 
 // loadSoon is loadFile for files that others need not wait for: those that only have tools, in an engine that can run several at once.
-func (e *engine) loadSoon(ctx context.Context, en entry) (*fact, error) {
+func (e *engine) loadSoon(ctx context.Context, en userFile) (*fact, error) {
 	if e.at == outside || en.starts() {
 		return e.loadFile(ctx, en)
 	}
@@ -97,7 +97,7 @@ func (e *engine) loadSoon(ctx context.Context, en entry) (*fact, error) {
 			b.blame(en, u.engineProblem(err))
 		}
 		if u.arrived(en.name, late, f) && err != nil { // what is half made is given up
-			e.note(err)
+			e.recordError(err)
 			u.renew(ctx, b, want{})
 		}
 	})
@@ -118,9 +118,9 @@ func (b *build) guilty(err error) bool {
 	return b.stopped > mostStopped
 }
 
-// show puts the tools of files into force before the plugins of their unit are started, the first time: a call of them waits for the
+// publishTools puts the tools of files into force before the plugins of their unit are started, the first time: a call of them waits for the
 // plugins, who lists them need not.
-func (b *build) show(at place, e *engine, facts map[string]*fact) {
+func (b *build) publishTools(at place, e *engine, facts map[string]*fact) {
 	u := b.unit
 	u.mu.Lock()
 	first := u.build == nil || u.build == b && b.first
@@ -135,6 +135,6 @@ func (b *build) show(at place, e *engine, facts map[string]*fact) {
 	}
 	u.mu.Unlock()
 	if first {
-		u.set.settle()
+		u.set.syncTools()
 	}
 }

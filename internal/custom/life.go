@@ -33,7 +33,7 @@ const (
 )
 
 // A life is one process, from its start to its end.
-type life struct {
+type workerProcess struct {
 	w       *Worker
 	process *process.Process
 	queue   chan []byte     // lines for the process
@@ -61,8 +61,8 @@ type pending struct {
 	answer chan frame // holds one
 }
 
-// begin starts a process and gives it its files.
-func (w *Worker) begin(ctx context.Context) (*life, error) {
+// startProcess starts a process and gives it its files.
+func (w *Worker) startProcess(ctx context.Context) (*workerProcess, error) {
 	opening, err := w.opening(ctx)
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (w *Worker) begin(ctx context.Context) (*life, error) {
 }
 
 // printed is the end of what the process printed, for an error.
-func (l *life) printed() string {
+func (l *workerProcess) printed() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(bytes.TrimSpace(l.tail)) == 0 {
@@ -89,16 +89,16 @@ func (l *life) printed() string {
 	return "; it printed: " + strings.ToValidUTF8(string(bytes.TrimSpace(l.tail)), "\ufffd")
 }
 
-// arguments are those of the runtime: nothing is installed, and no settings are taken from where it starts.
-func (w *Worker) arguments() []string {
+// runtimeArgs are those of the runtime: nothing is installed, and no settings are taken from where it starts.
+func (w *Worker) runtimeArgs() []string {
 	if w.runtime.Name == "bun" {
 		return []string{"--no-install", "-e", workerSource}
 	}
 	return []string{"--enable-source-maps", "-e", workerSource}
 }
 
-// readable is what has to be shown behind the wall. Node gets a program of what is imported, bun reads it.
-func (w *Worker) readable() []string {
+// readablePaths is what has to be shown behind the wall. Node gets a program of what is imported, bun reads it.
+func (w *Worker) readablePaths() []string {
 	if w.runtime.Name != "bun" {
 		return w.runtime.readable()
 	}
@@ -106,7 +106,7 @@ func (w *Worker) readable() []string {
 }
 
 // spawn starts the process and all that listens to it.
-func (w *Worker) spawn(ctx context.Context) (*life, error) {
+func (w *Worker) spawn(ctx context.Context) (*workerProcess, error) {
 	frames, framesW, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("starting %s: %w", w.runtime.Name, err)
@@ -118,8 +118,8 @@ func (w *Worker) spawn(ctx context.Context) (*life, error) {
 	// What files print goes to standard error, and standard input is empty: frames have descriptors of their own.
 	const line = `exec "$0" "$@" 3>&1 4<&0 1>&2 0</dev/null`
 	process, err := w.opt.Shell.Start(ctx, process.Program{
-		Path: "/bin/sh", Args: append([]string{"-c", line, w.runtime.Path}, w.arguments()...), Dir: startDir,
-		Stderr: printedW, Walled: !w.opt.open, Sieve: w.opt.Sieve, Readable: w.readable(),
+		Path: "/bin/sh", Args: append([]string{"-c", line, w.runtime.Path}, w.runtimeArgs()...), Dir: startDir,
+		Stderr: printedW, Walled: !w.opt.open, Sieve: w.opt.Sieve, Readable: w.readablePaths(),
 	}, framesW)
 	framesW.Close()
 	printedW.Close()
@@ -128,17 +128,17 @@ func (w *Worker) spawn(ctx context.Context) (*life, error) {
 		printed.Close()
 		return nil, fmt.Errorf("starting %s: %w", w.runtime.Name, err)
 	}
-	l := &life{
+	l := &workerProcess{
 		w: w, process: process, queue: make(chan []byte, 64), doom: make(chan struct{}), gone: make(chan struct{}),
 		slots: make(chan struct{}, mostAsked), calls: map[uint64]*pending{}, loaded: map[string]*script.Fault{},
 	}
 	l.ctx, l.stop = context.WithCancel(context.WithoutCancel(ctx))
 	var readers, writer sync.WaitGroup
-	readers.Go(func() { l.hear(frames) })
+	readers.Go(func() { l.readFrames(frames) })
 	readers.Go(func() { l.overhear(printed) })
 	writer.Go(l.speak)
-	w.work.Go(l.watch)
-	go l.attend(&readers, &writer, []*os.File{frames, printed})
+	w.work.Go(l.pingIdle)
+	go l.waitExit(&readers, &writer, []*os.File{frames, printed})
 	w.opt.Logger.Debug("worker started", "runtime", w.runtime.Name, "folder", w.folder.Root, "pid", process.PID())
 	w.mu.Lock()
 	closed := w.closed
@@ -152,8 +152,8 @@ func (w *Worker) spawn(ctx context.Context) (*life, error) {
 	return l, nil
 }
 
-// attend waits for the end of the process, and ends all that belongs to it.
-func (l *life) attend(readers, writer *sync.WaitGroup, pipes []*os.File) {
+// waitExit waits for the end of the process, and ends all that belongs to it.
+func (l *workerProcess) waitExit(readers, writer *sync.WaitGroup, pipes []*os.File) {
 	select {
 	case <-l.process.Done():
 	case <-l.doom:
@@ -183,7 +183,7 @@ func (l *life) attend(readers, writer *sync.WaitGroup, pipes []*os.File) {
 }
 
 // ending says how a process ended that was not killed by us.
-func (l *life) ending() error {
+func (l *workerProcess) ending() error {
 	l.mu.Lock()
 	exit := l.exit
 	l.mu.Unlock()
@@ -205,7 +205,7 @@ func (l *life) ending() error {
 }
 
 // kill ends the process, for a reason that counts if it is the first.
-func (l *life) kill(why error) {
+func (l *workerProcess) kill(why error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.cause != nil {
@@ -216,8 +216,8 @@ func (l *life) kill(why error) {
 	l.stop()
 }
 
-// over reports whether the process has ended or is to.
-func (l *life) over() bool {
+// isOver reports whether the process has ended or is to.
+func (l *workerProcess) isOver() bool {
 	select {
 	case <-l.doom:
 		return true
@@ -228,14 +228,14 @@ func (l *life) over() bool {
 	}
 }
 
-func (l *life) reason() error {
+func (l *workerProcess) reason() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.cause
 }
 
 // speak writes lines to the process.
-func (l *life) speak() {
+func (l *workerProcess) speak() {
 	for {
 		select {
 		case line := <-l.queue:
@@ -249,7 +249,7 @@ func (l *life) speak() {
 }
 
 // put queues a line.
-func (l *life) put(ctx context.Context, line []byte) error {
+func (l *workerProcess) put(ctx context.Context, line []byte) error {
 	select {
 	case l.queue <- line:
 		return nil
@@ -261,8 +261,8 @@ func (l *life) put(ctx context.Context, line []byte) error {
 	}
 }
 
-// hear reads the frames of the process to their end.
-func (l *life) hear(from io.Reader) {
+// readFrames reads the frames of the process to their end.
+func (l *workerProcess) readFrames(from io.Reader) {
 	r := bufio.NewReaderSize(from, 64<<10)
 	for {
 		f, err := readFrame(r, l.w.opt.frame)
@@ -277,7 +277,7 @@ func (l *life) hear(from io.Reader) {
 	}
 }
 
-func (l *life) take(f frame) {
+func (l *workerProcess) take(f frame) {
 	switch f.Kind {
 	case kindAnswer:
 		l.mu.Lock()
@@ -289,10 +289,10 @@ func (l *life) take(f frame) {
 			p.answer <- f
 		}
 	case kindAsk:
-		l.asked(f)
+		l.serveRequest(f)
 	case kindTell:
 		if f.Text != nil {
-			l.w.tell(f.Level, *f.Text)
+			l.w.logText(f.Level, *f.Text)
 		}
 	case kindExit:
 		l.mu.Lock()
@@ -302,7 +302,7 @@ func (l *life) take(f frame) {
 }
 
 // overhear reads what files print, line by line.
-func (l *life) overhear(from io.Reader) {
+func (l *workerProcess) overhear(from io.Reader) {
 	r := bufio.NewReaderSize(from, maxLine)
 	for {
 		line, err := r.ReadSlice('\n')
@@ -313,7 +313,7 @@ func (l *life) overhear(from io.Reader) {
 				l.tail = append(l.tail[:0], l.tail[extra:]...)
 			}
 			l.mu.Unlock()
-			l.w.tell("info", strings.TrimRight(string(line), "\r\n"))
+			l.w.logText("info", strings.TrimRight(string(line), "\r\n"))
 		}
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 			return
@@ -322,7 +322,7 @@ func (l *life) overhear(from io.Reader) {
 }
 
 // call makes a call and waits for its answer. What was thrown is a *script.Fault.
-func (l *life) call(ctx context.Context, method string, arg any) (frame, error) {
+func (l *workerProcess) call(ctx context.Context, method string, arg any) (frame, error) {
 	if ctx.Err() != nil {
 		return frame{}, context.Cause(ctx)
 	}
@@ -355,9 +355,9 @@ func (l *life) call(ctx context.Context, method string, arg any) (frame, error) 
 	}
 	select {
 	case f := <-p.answer:
-		return l.opened(f)
+		return l.checkFrame(f)
 	case <-l.gone:
-		return l.late(p)
+		return l.lateAnswer(p)
 	case <-ctx.Done():
 		return frame{}, l.abandon(ctx, id, p)
 	}
@@ -368,17 +368,17 @@ func lasts(method string) bool {
 	return method == "load" || method == "plugins" || method == "event"
 }
 
-// late takes an answer that came just before the end.
-func (l *life) late(p *pending) (frame, error) {
+// lateAnswer takes an answer that came just before the end.
+func (l *workerProcess) lateAnswer(p *pending) (frame, error) {
 	select {
 	case f := <-p.answer:
-		return l.opened(f)
+		return l.checkFrame(f)
 	default:
 		return frame{}, l.reason()
 	}
 }
 
-func (l *life) opened(f frame) (frame, error) {
+func (l *workerProcess) checkFrame(f frame) (frame, error) {
 	if f.Error != nil {
 		l.locate(f.Error)
 		return f, f.Error
@@ -387,7 +387,7 @@ func (l *life) opened(f frame) (frame, error) {
 }
 
 // abandon cancels a call. If it does not end soon, its process has to.
-func (l *life) abandon(ctx context.Context, id uint64, p *pending) error {
+func (l *workerProcess) abandon(ctx context.Context, id uint64, p *pending) error {
 	timer := time.NewTimer(l.w.opt.grace)
 	defer timer.Stop()
 	line, err := encode(frame{Kind: kindCancel, ID: id}, l.w.opt.frame)
@@ -410,8 +410,8 @@ func (l *life) abandon(ctx context.Context, id uint64, p *pending) error {
 	return context.Cause(ctx)
 }
 
-// watch asks a process that has nothing to do whether it is still there for calls.
-func (l *life) watch() {
+// pingIdle asks a process that has nothing to do whether it is still there for calls.
+func (l *workerProcess) pingIdle() {
 	tick := time.NewTicker(l.w.opt.pulse)
 	defer tick.Stop()
 	for {
@@ -432,14 +432,14 @@ func (l *life) watch() {
 }
 
 // busy reports whether calls are under way.
-func (l *life) busy() bool {
+func (l *workerProcess) busy() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.calls) > 0
 }
 
 // ping reports whether the process answers before ctx ends.
-func (l *life) ping(ctx context.Context) bool {
+func (l *workerProcess) ping(ctx context.Context) bool {
 	p := &pending{answer: make(chan frame, 1), ctx: ctx, cancel: func() {}}
 	l.mu.Lock()
 	l.last++

@@ -40,8 +40,8 @@ func (s *stopwatch) total() time.Duration {
 // grit is the least pause between two looks at the watch.
 const grit = 10 * time.Millisecond
 
-// limit ends a context by errLate after some time in which the engine was not held up.
-func (s *stopwatch) limit(ctx context.Context, most time.Duration) (context.Context, func()) {
+// withLimit ends a context by errLate after some time in which the engine was not held up.
+func (s *stopwatch) withLimit(ctx context.Context, most time.Duration) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	began, before := time.Now(), s.total()
 	var timer *time.Timer

@@ -11,7 +11,7 @@ import (
 func TestLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s stopwatch
-		ctx, cancel := s.limit(t.Context(), time.Second)
+		ctx, cancel := s.withLimit(t.Context(), time.Second)
 		defer cancel()
 		time.Sleep(500 * time.Millisecond)
 		s.start()
@@ -27,7 +27,7 @@ func TestLimit(t *testing.T) {
 		if context.Cause(ctx) != errLate {
 			t.Error(context.Cause(ctx))
 		}
-		ctx, cancel = s.limit(t.Context(), time.Second)
+		ctx, cancel = s.withLimit(t.Context(), time.Second)
 		cancel()
 		if context.Cause(ctx) != context.Canceled {
 			t.Error(context.Cause(ctx))

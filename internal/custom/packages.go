@@ -18,7 +18,7 @@ func (u *unit) drifted(b *build) string {
 	for _, f := range b.result.Inputs.Files {
 		now[f.Path] = f.Sum
 	}
-	key := digest("inputs", u.root, u.stamp())
+	key := hashTexts("inputs", u.root, u.stamp())
 	if _, head, ok := u.set.store.get(key); ok {
 		known := map[string]string{}
 		if json.Unmarshal(head, &known) == nil {

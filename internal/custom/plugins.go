@@ -47,8 +47,8 @@ func (s *Set) arrange() []*unit {
 				"It only signs in to a provider, which helve does not let plugins do, so it is not loaded: give the provider a key in the config or the environment."}})
 			continue
 		}
-		if src, rel := home(sources, path); src != nil {
-			src.listed = append(src.listed, entry{name: rel, kind: kindPlugin, options: string(p.Options)})
+		if src, rel := findFolder(sources, path); src != nil {
+			src.listed = append(src.listed, userFile{name: rel, kind: kindPlugin, options: string(p.Options)})
 			continue
 		}
 		loose = append(loose, newUnit(s, &packageSource{plugin: p, path: path, name: name}, p.Trusted))
@@ -120,8 +120,8 @@ func packageName(spec string) string {
 	return spec
 }
 
-// home finds the config folder a file is in, and its name there.
-func home(sources map[string]*folderSource, path string) (*folderSource, string) {
+// findFolder finds the config folder a file is in, and its name there.
+func findFolder(sources map[string]*folderSource, path string) (*folderSource, string) {
 	if path == "" || !isScript(path) {
 		return nil, ""
 	}
@@ -142,16 +142,16 @@ func home(sources map[string]*folderSource, path string) (*folderSource, string)
 // A folderSource is a config folder with the plugins that the config names in it.
 type folderSource struct {
 	lister
-	listed   []entry
-	programs func(root string) []entry // nil where there are none
-	ran      []entry                   // what programs gave, and
-	asked    time.Time                 // when
+	listed   []userFile
+	programs func(root string) []userFile // nil where there are none
+	ran      []userFile                   // what programs gave, and
+	asked    time.Time                    // when
 }
 
 // programsPause is how long the list of programs is believed: whether a file can be run is not seen from its folder.
 const programsPause = time.Second
 
-func (f *folderSource) look() (string, []entry) {
+func (f *folderSource) look() (string, []userFile) {
 	if len(f.all)+len(f.listed)+len(f.ran) == 0 { // it may not be there at all
 		if _, err := os.Stat(f.root); errors.Is(err, fs.ErrNotExist) {
 			return f.root, nil
@@ -167,7 +167,7 @@ func (f *folderSource) look() (string, []entry) {
 	if len(f.listed)+len(f.ran) == 0 {
 		return f.root, found
 	}
-	merged := make([]entry, 0, len(found)+len(f.listed))
+	merged := make([]userFile, 0, len(found)+len(f.listed))
 	for _, e := range f.listed {
 		if _, err := os.Stat(filepath.Join(f.root, filepath.FromSlash(e.name))); err != nil {
 			e.problem = missingFile(filepath.Join(f.root, filepath.FromSlash(e.name)), err)
@@ -177,7 +177,7 @@ func (f *folderSource) look() (string, []entry) {
 		merged = append(merged, e)
 	}
 	for _, e := range found {
-		i := slices.IndexFunc(merged, func(l entry) bool { return l.name == e.name })
+		i := slices.IndexFunc(merged, func(l userFile) bool { return l.name == e.name })
 		switch {
 		case i < 0:
 			merged = append(merged, e)
@@ -203,14 +203,14 @@ type packageSource struct {
 	name   string // of a package
 }
 
-func (p *packageSource) look() (string, []entry) {
-	e := entry{kind: kindPlugin, label: p.name, options: string(p.plugin.Options)}
+func (p *packageSource) look() (string, []userFile) {
+	e := userFile{kind: kindPlugin, label: p.name, options: string(p.plugin.Options)}
 	dir := p.path
 	if dir == "" {
 		if dir = p.installed(); dir == "" {
 			e.problem = "the plugin " + p.plugin.Spec + " is not installed, and helve installs nothing by itself. " +
 				howToInstall(p.plugin.Spec, p.plugin.Base)
-			return p.plugin.Base, []entry{e}
+			return p.plugin.Base, []userFile{e}
 		}
 	}
 	st, err := os.Stat(dir)
@@ -225,16 +225,16 @@ func (p *packageSource) look() (string, []entry) {
 	switch {
 	case err != nil:
 		e.name, e.problem = filepath.Base(dir), missingFile(dir, err)
-		return filepath.Dir(dir), []entry{e}
+		return filepath.Dir(dir), []userFile{e}
 	case !st.IsDir():
 		e.name = filepath.Base(dir)
-		return filepath.Dir(dir), []entry{e}
+		return filepath.Dir(dir), []userFile{e}
 	}
 	if e.name = mainFile(dir); e.name == "" {
 		e.name = "package.json"
 		e.problem = dir + ": package.json names no file that is there: helve looks at \"exports\", \"module\" and \"main\""
 	}
-	return dir, []entry{e}
+	return dir, []userFile{e}
 }
 
 // installed finds the folder of a package, in the node_modules of the config's folder and above.
@@ -336,10 +336,10 @@ func conditional(raw json.RawMessage, depth int) (all []string) {
 }
 
 // names joins what plugins are called.
-func names(some []entry) string {
+func names(some []userFile) string {
 	var all []string
 	for _, e := range some {
-		all = append(all, e.called())
+		all = append(all, e.settingsName())
 	}
 	return strings.Join(all, ", ")
 }

@@ -54,7 +54,7 @@ func TestMayDefine(t *testing.T) {
 		{"tools/a.ts", "a", true}, {"tools/a.ts", "a_b", true}, {"tools/a.ts", "ab", false}, {"tools/a_b.ts", "a", false},
 		{"tools/a.b.ts", "a.b", true}, {"tool/x", "x", true}, {"tools/a.ts", "", false},
 	} {
-		if got := (entry{name: c.file}).mayDefine(c.id); got != c.want {
+		if got := (userFile{name: c.file}).mayDefine(c.id); got != c.want {
 			t.Errorf("%s %s: %v", c.file, c.id, got)
 		}
 	}

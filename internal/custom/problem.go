@@ -34,15 +34,15 @@ func (u *unit) engineProblem(err error) string {
 }
 
 // why puts the file before a problem.
-func (b *build) why(en entry, problem string) string {
+func (b *build) why(en userFile, problem string) string {
 	if needs := b.needs(en); len(needs) > 0 {
 		problem = "it uses " + strings.Join(needs, ", ") + ", which the embedded engine does not have: " + problem
 	}
 	return filepath.Join(b.root, filepath.FromSlash(en.name)) + ": " + problem
 }
 
-// place puts the place before what a script threw.
-func (e *engine) place(en entry, f *script.Fault) string {
+// locateFault puts the place before what a script threw.
+func (e *engine) locateFault(en userFile, f *script.Fault) string {
 	at := e.unit.path(e.build.root, en)
 	if f.File != "" {
 		at = fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column)

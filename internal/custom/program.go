@@ -50,7 +50,7 @@ func (w *Worker) opening(ctx context.Context) (*opening, error) {
 		o.Program, o.ProgramDir, err = w.folder.Bundle(ctx)
 	default:
 		o.ProgramDir = w.folder.Root
-		o.Program, o.Packages, err = program(w.folder)
+		o.Program, o.Packages, err = buildProgram(w.folder)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("making a program for node of the files of %s: %w", w.folder.Root, err)
@@ -58,9 +58,9 @@ func (w *Worker) opening(ctx context.Context) (*opening, error) {
 	return o, nil
 }
 
-// program makes one program of the files of a folder, so that they share the modules they import. Packages are left where they are,
+// buildProgram makes one program of the files of a folder, so that they share the modules they import. Packages are left where they are,
 // as they may have native parts. A file that can not be compiled throws what is wrong with it when it is loaded.
-func program(f WorkerFolder) (code string, packages map[string][]string, err error) {
+func buildProgram(f WorkerFolder) (code string, packages map[string][]string, err error) {
 	built := compile(f, f.Files, nil)
 	if len(built.Errors) > 0 { // find the files that are wrong, and leave them out
 		var good []string
@@ -161,7 +161,7 @@ export default modern || all?.__esModule && "default" in all ? all.default : all
 // that throw.
 func reader(f WorkerFolder) api.Plugin {
 	return api.Plugin{Name: "helve", Setup: func(b api.PluginBuild) {
-		roots := reach(f)
+		roots := readableRoots(f)
 		b.OnResolve(api.OnResolveOptions{Filter: `^bun(:.*)?$`}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
 			return api.OnResolveResult{Path: a.Path, Namespace: "absent"}, nil
 		})
@@ -196,16 +196,16 @@ func reader(f WorkerFolder) api.Plugin {
 				return api.OnLoadResult{}, err
 			}
 			if loader != api.LoaderJSON && loader != api.LoaderText {
-				text = prepare(text, a.Path)
+				text = addPrelude(text, a.Path)
 			}
 			return api.OnLoadResult{Contents: &text, Loader: loader, ResolveDir: filepath.Dir(a.Path)}, nil
 		})
 	}}
 }
 
-// reach are the folders whose files may become part of the program, by their real names: the folder itself, those that were named,
+// readableRoots are the folders whose files may become part of the program, by their real names: the folder itself, those that were named,
 // and those of files that are links.
-func reach(f WorkerFolder) (roots []string) {
+func readableRoots(f WorkerFolder) (roots []string) {
 	for _, dir := range append([]string{f.Root}, f.Also...) {
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
 			roots = append(roots, real)
@@ -248,9 +248,9 @@ func readFile(path string, roots []string) (string, error) {
 	return strings.TrimPrefix(string(data), "\ufeff"), err
 }
 
-// prepare gives a script what is its own: import.meta, __dirname and __filename, of which the program has one at most. They are
+// addPrelude gives a script what is its own: import.meta, __dirname and __filename, of which the program has one at most. They are
 // declared on its first line, which moves no other. What names a source map is made another comment: the compiler would read it.
-func prepare(text, path string) string {
+func addPrelude(text, path string) string {
 	if strings.HasPrefix(text, "#!") {
 		text = "//" + text
 	}

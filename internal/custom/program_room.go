@@ -184,7 +184,7 @@ func (r *Programs) quiet(name string) *tool.Call {
 }
 
 // A whereabouts is what a program is told about a call beside its arguments.
-type whereabouts struct {
+type hookContext struct {
 	Session   string `json:"sessionID"`
 	Message   string `json:"messageID"`
 	Call      string `json:"callID"`
@@ -193,8 +193,8 @@ type whereabouts struct {
 	Worktree  string `json:"worktree"`
 }
 
-func (r *Programs) context(c *tool.Call) whereabouts {
-	return whereabouts{
+func (r *Programs) context(c *tool.Call) hookContext {
+	return hookContext{
 		Session: c.Session, Message: c.Message, Call: c.ID, Agent: c.Agent, Directory: r.dir(c), Worktree: r.opt.Worktree,
 	}
 }

@@ -15,30 +15,30 @@ import (
 )
 
 // programsIn finds the programs of a config folder.
-func programsIn(root string) (all []entry) {
+func programsIn(root string) (all []userFile) {
 	for _, path := range ProgramFiles(root) {
 		if rel, err := filepath.Rel(root, path); err == nil {
-			all = append(all, entry{name: filepath.ToSlash(rel), kind: kindProgram})
+			all = append(all, userFile{name: filepath.ToSlash(rel), kind: kindProgram})
 		}
 	}
 	for _, path := range NotExecutable(root) {
 		if rel, err := filepath.Rel(root, path); err == nil {
-			all = append(all, entry{name: filepath.ToSlash(rel), kind: kindProgram, problem: "it is not executable: run 'chmod +x' on it, or begin its name with _ if it is no tool"})
+			all = append(all, userFile{name: filepath.ToSlash(rel), kind: kindProgram, problem: "it is not executable: run 'chmod +x' on it, or begin its name with _ if it is no tool"})
 		}
 	}
 	return all
 }
 
-// describe has programs say what they are: those that are wanted, or were before and have changed.
-func (u *unit) describe(ctx context.Context, all []entry, w want) (changed bool) {
+// describePrograms has programs say what they are: those that are wanted, or were before and have changed.
+func (u *unit) describePrograms(ctx context.Context, all []userFile, w want) (changed bool) {
 	u.mu.Lock()
 	root := u.root
-	var ask []entry
+	var ask []userFile
 	marks := map[string]string{}
 	for _, e := range all {
 		mark := markOf(u.path(root, e))
 		switch {
-		case u.facts[e.name] == nil && !w.has(e):
+		case u.facts[e.name] == nil && !w.includes(e):
 			continue
 		case u.facts[e.name] == nil || u.marks[e.name] != mark:
 			ask = append(ask, e)
@@ -61,7 +61,7 @@ func (u *unit) describe(ctx context.Context, all []entry, w want) (changed bool)
 			continue
 		}
 		waits.Go(func() {
-			facts[i], _ = u.soon(func() (*fact, error) { return u.ask(ctx, u.path(root, e)), nil },
+			facts[i], _ = u.soon(func() (*fact, error) { return u.describeProgram(ctx, u.path(root, e)), nil },
 				func(_ context.Context, late, f *fact, _ error) { u.arrived(e.name, late, f) })
 		})
 	}
@@ -74,8 +74,8 @@ func (u *unit) describe(ctx context.Context, all []entry, w want) (changed bool)
 	return changed || len(ask) > 0
 }
 
-// program makes a tool of a program. What it holds is looked at before every call: nothing is kept of it that could be run instead.
-func (u *unit) program(d ProgramTool) (tool.Tool, error) {
+// programTool makes a tool of a program. What it holds is looked at before every call: nothing is kept of it that could be run instead.
+func (u *unit) programTool(d ProgramTool) (tool.Tool, error) {
 	made, err := u.set.opt.Programs.Tool(d)
 	if err != nil || u.trusted == nil {
 		return made, err
@@ -88,8 +88,8 @@ func (u *unit) program(d ProgramTool) (tool.Tool, error) {
 	})
 }
 
-// ask has a program describe itself.
-func (u *unit) ask(ctx context.Context, path string) *fact {
+// describeProgram has a program describe itself.
+func (u *unit) describeProgram(ctx context.Context, path string) *fact {
 	began := time.Now()
 	ctx, cancel := context.WithTimeoutCause(ctx, u.set.opt.LoadTime, errLate)
 	defer cancel()

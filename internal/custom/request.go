@@ -12,8 +12,8 @@ import (
 // maxTold bounds what is told at once, in bytes.
 const maxTold = 64 << 10
 
-// tell passes on what files print and log.
-func (w *Worker) tell(level, text string) {
+// logText passes on what files print and log.
+func (w *Worker) logText(level, text string) {
 	if w.opt.Tell == nil || text == "" {
 		return
 	}
@@ -27,8 +27,8 @@ func (w *Worker) tell(level, text string) {
 	w.opt.Tell(level, strings.ToValidUTF8(text[:min(len(text), maxTold)], "\ufffd"))
 }
 
-// asked answers a request of the process, or has it answered.
-func (l *life) asked(f frame) {
+// serveRequest answers a request of the process, or has it answered.
+func (l *workerProcess) serveRequest(f frame) {
 	ctx, err := l.whom(f)
 	if f.Ask == 0 { // nobody waits for it, and it has to be told before the call's answer is
 		if err == nil && l.w.opt.Requests != nil {
@@ -49,14 +49,14 @@ func (l *life) asked(f frame) {
 		defer func() { <-l.slots }()
 		var value json.RawMessage
 		if err == nil {
-			value, err = l.answer(ctx, f)
+			value, err = l.answerRequest(ctx, f)
 		}
 		l.reply(f.Ask, value, err)
 	})
 }
 
 // whom finds the context of the call that a request works for.
-func (l *life) whom(f frame) (context.Context, error) {
+func (l *workerProcess) whom(f frame) (context.Context, error) {
 	l.mu.Lock()
 	p := l.calls[f.For]
 	l.mu.Unlock()
@@ -81,7 +81,7 @@ func (w *Worker) calm() context.Context {
 	return w.quiet
 }
 
-func (l *life) answer(ctx context.Context, f frame) (json.RawMessage, error) {
+func (l *workerProcess) answerRequest(ctx context.Context, f frame) (json.RawMessage, error) {
 	if l.w.opt.Requests == nil {
 		return nil, fmt.Errorf("there is nobody here to answer %s", f.Op)
 	}
@@ -92,7 +92,7 @@ func (l *life) answer(ctx context.Context, f frame) (json.RawMessage, error) {
 }
 
 // reply sends what became of a request.
-func (l *life) reply(ask uint64, value json.RawMessage, err error) {
+func (l *workerProcess) reply(ask uint64, value json.RawMessage, err error) {
 	f := frame{Kind: kindReply, Ask: ask, OK: value}
 	if err != nil {
 		f.OK, f.Error = nil, fault(err)

@@ -26,8 +26,8 @@ const (
 	anything      = "anything"
 )
 
-// holds says what a keyword of JSON Schema holds; "" for any other word.
-func holds(word string) string {
+// keywordHolds says what a keyword of JSON Schema holds; "" for any other word.
+func keywordHolds(word string) string {
 	switch word {
 	case "type":
 		return aType
@@ -93,7 +93,7 @@ func misplaced(whole map[string]any) string {
 	for _, word := range slices.Sorted(maps.Keys(whole)) {
 		name, _ := whole[word].(string)
 		_, object := whole[word].(map[string]any)
-		if holds(word) == "" && (object || typeName(name)) {
+		if keywordHolds(word) == "" && (object || typeName(name)) {
 			return word
 		}
 	}
@@ -126,7 +126,7 @@ func checkKeys(at string, schema map[string]any) error {
 			place = at + "." + word
 		}
 		if v := schema[word]; v != nil {
-			if err := checkKey(place, holds(word), v); err != nil {
+			if err := checkKey(place, keywordHolds(word), v); err != nil {
 				return err
 			}
 		}
@@ -162,7 +162,7 @@ func fitting(v any, want string) bool {
 	case float64:
 		return want == aNumber || want == aWholeNumber && v == math.Trunc(v)
 	}
-	return kindOf(v) == want
+	return jsonKind(v) == want
 }
 
 // checkList checks a list of schemas, or one alone where that may be.
@@ -220,13 +220,13 @@ func checkType(at string, v any) error {
 }
 
 func unfit(at string, v any, want string) error {
-	return fmt.Errorf(`"%s" is %s, and %s is wanted`, line(at, maxQuote), kindOf(v), want)
+	return fmt.Errorf(`"%s" is %s, and %s is wanted`, line(at, maxQuote), jsonKind(v), want)
 }
 
 func isText(v any) bool { _, ok := v.(string); return ok }
 
-// kindOf names what a JSON value is.
-func kindOf(v any) string {
+// jsonKind names what a JSON value is.
+func jsonKind(v any) string {
 	switch v.(type) {
 	case map[string]any:
 		return "an object"

@@ -119,7 +119,7 @@ func New(opt Options) *Set {
 	s.events = newMailbox(s)
 	s.units = s.arrange()
 	if opt.Watch > 0 && len(s.units) > 0 {
-		s.goes(s.watch)
+		s.goes(s.pollFiles)
 	}
 	return s
 }
@@ -195,11 +195,11 @@ func (s *Set) Close() error {
 	s.closed = true
 	s.mu.Unlock()
 	s.stop(errClosed)
-	if !ends(s.work.Wait) {
+	if !endsSoon(s.work.Wait) {
 		s.log.Warn("something that reads or loads files of tools does not end and is left behind")
 	}
 	errs := make(chan error, 2)
-	if !ends(func() { errs <- s.closeUnits() }) {
+	if !endsSoon(func() { errs <- s.closeUnits() }) {
 		s.log.Warn("an engine does not end and is left behind")
 		errs <- nil
 	}
@@ -216,8 +216,8 @@ func (s *Set) closeUnits() error {
 	return errors.Join(errs...)
 }
 
-// ends reports whether f ends soon. Otherwise it is left behind.
-func ends(f func()) bool {
+// endsSoon reports whether f ends soon. Otherwise it is left behind.
+func endsSoon(f func()) bool {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -68,7 +68,7 @@ func (f fork) Execute(ctx context.Context, c script.ToolCall) (script.Outcome, e
 func (f fork) wait(ctx context.Context, who string, c script.ToolCall) (script.Outcome, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, callLimit-callPatience, errBusy)
 	defer cancel()
-	_, leave, err := f.engine.gate.enter(limited, who)
+	_, leave, err := f.engine.gate.waitTurn(limited, who)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return script.Outcome{}, context.Cause(ctx)
@@ -78,7 +78,7 @@ func (f fork) wait(ctx context.Context, who string, c script.ToolCall) (script.O
 	}
 	defer leave()
 	defer f.engine.busy.add(c)()
-	return f.runner.Execute(f.engine.gate.marked(ctx), c)
+	return f.runner.Execute(f.engine.gate.markContext(ctx), c)
 }
 
 // An elsewhere error is one of another engine than that of the unit, about which it says nothing.
@@ -184,21 +184,21 @@ func (u *unit) closeSides() (all []*engine) {
 
 // execute runs a call in the side.
 func (s *side) execute(ctx context.Context, c script.ToolCall) (script.Outcome, error) {
-	e, err := s.ready(ctx, c.File)
+	e, err := s.loadFile(ctx, c.File)
 	if err != nil {
 		return script.Outcome{}, &elsewhere{err}
 	}
 	defer e.over(ctx)
 	out, err := e.run.Execute(script.WithOwner(ctx, s.who), c)
 	if err != nil {
-		e.note(err)
+		e.recordError(err)
 		err = &elsewhere{err}
 	}
 	return out, err
 }
 
-// ready makes the engine, if there is none, and has it load a file, if it has not.
-func (s *side) ready(ctx context.Context, file string) (*engine, error) {
+// loadFile makes the engine, if there is none, and has it load a file, if it has not.
+func (s *side) loadFile(ctx context.Context, file string) (*engine, error) {
 	select {
 	case s.turn <- struct{}{}:
 	case <-ctx.Done():
@@ -218,7 +218,7 @@ func (s *side) ready(ctx context.Context, file string) (*engine, error) {
 			return nil, errClosed
 		}
 	}
-	i := slices.IndexFunc(s.build.entries, func(e entry) bool { return e.name == file })
+	i := slices.IndexFunc(s.build.entries, func(e userFile) bool { return e.name == file })
 	if i < 0 || s.files[file] {
 		return s.engine, nil
 	}

@@ -14,7 +14,7 @@ func (s *Set) Status() []plugin.File {
 	for _, u := range s.units {
 		all = append(all, u.status()...)
 	}
-	lost := s.shelf.lost()
+	lost := s.shelf.lostTools()
 	for i := range all {
 		f := &all[i]
 		f.Notes = append(f.Notes, s.replaces(f.Tools)...)
@@ -57,11 +57,11 @@ func (s *Set) Why(name string) string {
 			problem, _, _ := strings.Cut(f.Problem, "\n")
 			ofPlugin = "It may be a tool of the plugin " + f.Name + ", which could not be loaded: " + strings.TrimSuffix(problem, ".") + "."
 		}
-		e := entry{name: filepath.ToSlash(f.Path)}
+		e := userFile{name: filepath.ToSlash(f.Path)}
 		if f.Kind == kindPlugin || !e.mayDefine(name) {
 			continue
 		}
-		if why := lacks(f, name, e.stem() == name); why != "" {
+		if why := missingTool(f, name, e.stem() == name); why != "" {
 			if best = why; e.stem() == name {
 				break
 			}
@@ -70,8 +70,8 @@ func (s *Set) Why(name string) string {
 	return cmp.Or(best, ofPlugin)
 }
 
-// lacks tells why a file that may define a tool has none of that name. One that is named like the tool ought to.
-func lacks(f plugin.File, name string, ought bool) string {
+// missingTool tells why a file that may define a tool has none of that name. One that is named like the tool ought to.
+func missingTool(f plugin.File, name string, ought bool) string {
 	problem, _, _ := strings.Cut(f.Problem, "\n")
 	for line := range strings.SplitSeq(f.Problem, "\n") {
 		if strings.Contains(line, " "+name+" ") {
@@ -140,8 +140,8 @@ func (u *unit) status() (all []plugin.File) {
 }
 
 // fileOf tells about one.
-func (u *unit) fileOf(e entry) plugin.File {
-	f := plugin.File{Path: u.path(u.root, e), Name: e.called(), Folder: u.root, Project: u.project, Kind: e.kind, Engine: embedded, State: plugin.NotLoaded}
+func (u *unit) fileOf(e userFile) plugin.File {
+	f := plugin.File{Path: u.path(u.root, e), Name: e.settingsName(), Folder: u.root, Project: u.project, Kind: e.kind, Engine: embedded, State: plugin.NotLoaded}
 	if e.kind == kindProgram {
 		f.Engine = kindProgram
 	}
@@ -150,7 +150,7 @@ func (u *unit) fileOf(e entry) plugin.File {
 		return f
 	}
 	if u.build != nil && e.kind != kindProgram {
-		f.Hash, f.Needs = u.build.sum(e), u.build.needs(e)
+		f.Hash, f.Needs = u.build.hashFile(e), u.build.needs(e)
 	}
 	known := u.facts[e.name]
 	switch {

@@ -47,8 +47,8 @@ type offer struct {
 	remove func()
 }
 
-// settle registers what the units have now, and takes away what they have not any more. What has not changed is left alone.
-func (s *Set) settle() {
+// syncTools registers what the units have now, and takes away what they have not any more. What has not changed is left alone.
+func (s *Set) syncTools() {
 	s.shelf.turn.Lock()
 	defer s.shelf.turn.Unlock()
 	winners, lost := map[string]*offer{}, map[string]losses{}
@@ -115,7 +115,7 @@ func (s *Set) shape() string {
 		}
 		u.mu.Unlock()
 	}
-	return digest(all...)
+	return hashTexts(all...)
 }
 
 // offers are the tools of all units, those that count last: tools of files and programs, folder by folder, then those of plugins.
@@ -148,18 +148,18 @@ func (u *unit) offers(kind string) (all []*offer) {
 			}
 		}
 		for _, d := range f.defs {
-			all = append(all, &offer{id: d.ID, path: d.File, key: digest(d.File, d.ID, d.Name, d.Hash), make: func() (tool.Tool, error) { return u.program(d) }})
+			all = append(all, &offer{id: d.ID, path: d.File, key: hashTexts(d.File, d.ID, d.Name, d.Hash), make: func() (tool.Tool, error) { return u.programTool(d) }})
 		}
 	}
 	return all
 }
 
 // offer makes an offer of a tool that a script defines.
-func (u *unit) offer(e entry, t script.Tool) *offer {
-	path, at := u.path(u.build.root, e), u.build.place(e)
+func (u *unit) offer(e userFile, t script.Tool) *offer {
+	path, at := u.path(u.build.root, e), u.build.locationOf(e)
 	return &offer{
 		id: t.ID, path: path,
-		key: digest(path, e.name, strconv.Itoa(int(at)), t.Export, t.Name, t.ID, t.Description, string(t.Schema)),
+		key: hashTexts(path, e.name, strconv.Itoa(int(at)), t.Export, t.Name, t.ID, t.Description, string(t.Schema)),
 		make: func() (tool.Tool, error) {
 			schema, err := schemaOf(t.Schema)
 			if err != nil {
@@ -196,15 +196,15 @@ func (s *shelf) clear() {
 	}
 }
 
-// lost tells what of the files' tools is not to be had, by their paths.
-func (s *shelf) lost() map[string]losses {
+// lostTools tells what of the files' tools is not to be had, by their paths.
+func (s *shelf) lostTools() map[string]losses {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.losses
 }
 
 // execute runs a tool of a script for a call.
-func (u *unit) execute(ctx context.Context, c *tool.Call, def entry, t script.Tool, path string, at place) (*tool.Result, error) {
+func (u *unit) execute(ctx context.Context, c *tool.Call, def userFile, t script.Tool, path string, at place) (*tool.Result, error) {
 	id := t.ID
 	if err := c.Ask(ctx, permission.Request{
 		Permission: id, Patterns: []string{"*"}, Always: []string{"*"}, Metadata: map[string]any{"file": path},
@@ -216,7 +216,7 @@ func (u *unit) execute(ctx context.Context, c *tool.Call, def entry, t script.To
 		return nil, u.toolError(id, err)
 	}
 	defer u.release(e)
-	ctx, leave, err := e.enter(ctx, owner(c))
+	ctx, leave, err := e.waitTurn(ctx, owner(c))
 	if err != nil {
 		return nil, err
 	}
@@ -232,14 +232,14 @@ func (u *unit) execute(ctx context.Context, c *tool.Call, def entry, t script.To
 		},
 	})
 	if err != nil {
-		e.note(err)
-		return nil, u.failed(ctx, id, err)
+		e.recordError(err)
+		return nil, u.toolFailure(ctx, id, err)
 	}
 	return u.result(id, out), nil
 }
 
-// failed is the error of a tool that came to no good end.
-func (u *unit) failed(ctx context.Context, id string, err error) error {
+// toolFailure is the error of a tool that came to no good end.
+func (u *unit) toolFailure(ctx context.Context, id string, err error) error {
 	_, threw := errors.AsType[*script.Fault](err)
 	exit, exits := errors.AsType[*scripthost.Exit](context.Cause(ctx))
 	switch {

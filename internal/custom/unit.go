@@ -30,20 +30,20 @@ type want struct {
 	idle bool       // nobody waits for it
 }
 
-func (w want) has(e entry) bool {
+func (w want) includes(e userFile) bool {
 	return w.all || e.starts() || w.tool != "" && e.mayDefine(w.tool)
 }
 
 // A source knows the files of a unit.
-type source interface {
+type fileSource interface {
 	// look gives the folder the files are in, and the files. It is cheap if nothing has changed.
-	look() (root string, all []entry)
+	look() (root string, all []userFile)
 }
 
 // A unit is a config folder, or a plugin that is in none: files that share an engine.
 type unit struct {
 	set     *Set
-	source  source
+	source  fileSource
 	project bool
 	trusted func() bool
 	stamp   func() string // names the act of trusting
@@ -54,8 +54,8 @@ type unit struct {
 	mu       sync.Mutex
 	looked   time.Time
 	root     string
-	scripts  []entry
-	programs []entry
+	scripts  []userFile
+	programs []userFile
 	asked    time.Time // when trust was last looked up
 	ran      bool      // it was trusted once
 	denied   string    // why nothing may be run
@@ -83,7 +83,7 @@ type fact struct {
 	late    chan struct{} // closed once it is known; nil where it is
 }
 
-func newUnit(s *Set, src source, trusted func() bool) *unit {
+func newUnit(s *Set, src fileSource, trusted func() bool) *unit {
 	return &unit{
 		set: s, source: src, trusted: trusted, turn: make(chan struct{}, 1),
 		old: map[*engine]bool{}, facts: map[string]*fact{}, marks: map[string]string{},
@@ -115,27 +115,27 @@ func (u *unit) wants(w want) bool {
 	recent := time.Since(u.looked) < lookPause
 	u.see()
 	switch {
-	case recent && u.complete(w):
+	case recent && u.hasAll(w):
 		return false
-	case slices.ContainsFunc(u.scripts, w.has), slices.ContainsFunc(u.programs, w.has):
+	case slices.ContainsFunc(u.scripts, w.includes), slices.ContainsFunc(u.programs, w.includes):
 		return true
 	}
 	return u.build != nil && !slices.Equal(u.scripts, u.build.entries) || len(u.marks) > len(u.programs) // something was taken away
 }
 
-// complete reports whether all that is wanted is there.
-func (u *unit) complete(w want) bool {
+// hasAll reports whether all that is wanted is there.
+func (u *unit) hasAll(w want) bool {
 	if u.build != nil && !slices.Equal(u.scripts, u.build.entries) || u.denied != "" {
 		return false
 	}
-	lacks := func(e entry) bool {
-		return w.has(e) && (u.facts[e.name] == nil || u.facts[e.name].late != nil || u.again(e, w))
+	lacks := func(e userFile) bool {
+		return w.includes(e) && (u.facts[e.name] == nil || u.facts[e.name].late != nil || u.shouldRetry(e, w))
 	}
 	return !slices.ContainsFunc(u.scripts, lacks) && !slices.ContainsFunc(u.programs, lacks)
 }
 
-// again reports whether a file that was refused is to be asked about once more: because somebody calls its tool who can be asked.
-func (u *unit) again(e entry, w want) bool {
+// shouldRetry reports whether a file that was refused is to be asked about once more: because somebody calls its tool who can be asked.
+func (u *unit) shouldRetry(e userFile, w want) bool {
 	f := u.facts[e.name]
 	return f != nil && f.refused && w.by != nil && e.kind == kindTool && e.mayDefine(w.tool)
 }
@@ -180,7 +180,7 @@ func (u *unit) load(ctx context.Context, w want) {
 			ctx = context.WithValue(ctx, askKey{}, func(req permission.Request) error { return w.by.Ask(call, req) })
 		}
 		if u.bring(ctx, w) && ctx.Err() == nil {
-			u.set.settle()
+			u.set.syncTools()
 		}
 	})
 	if err != nil {
@@ -188,7 +188,7 @@ func (u *unit) load(ctx context.Context, w want) {
 		return
 	}
 	if !w.idle {
-		u.await(call, w)
+		u.waitLate(call, w)
 	}
 }
 
@@ -206,19 +206,19 @@ func (u *unit) bring(ctx context.Context, w want) (changed bool) {
 		return u.unload()
 	}
 	switch {
-	case built == nil && !slices.ContainsFunc(scripts, w.has):
-	case built == nil || !built.fresh(root, scripts):
+	case built == nil && !slices.ContainsFunc(scripts, w.includes):
+	case built == nil || !built.isCurrent(root, scripts):
 		made, ok := u.rebuild(ctx, root, scripts)
 		if !ok {
 			return u.unload()
 		}
 		u.renew(ctx, made, w)
-		u.set.settle() // programs may take long
+		u.set.syncTools() // programs may take long
 		changed = true
 	default:
 		changed = u.extend(ctx, built, w)
 	}
-	return u.describe(ctx, programs, w) || changed
+	return u.describePrograms(ctx, programs, w) || changed
 }
 
 // allowed asks whether the folder is trusted, now or not long ago.
@@ -262,7 +262,7 @@ func (u *unit) unload() (changed bool) {
 }
 
 // rebuild makes a program of the files there are now. It reports false if they may not be run.
-func (u *unit) rebuild(ctx context.Context, root string, entries []entry) (*build, bool) {
+func (u *unit) rebuild(ctx context.Context, root string, entries []userFile) (*build, bool) {
 	if !u.allowed(true) {
 		return nil, false
 	}
@@ -282,7 +282,7 @@ func (u *unit) rebuild(ctx context.Context, root string, entries []entry) (*buil
 // renew makes engines for a program and has them load what was loaded before, and what is wanted.
 func (u *unit) renew(ctx context.Context, made *build, w want) {
 	u.mu.Lock()
-	some := u.wanted(made, w)
+	some := u.wantedFiles(made, w)
 	u.mu.Unlock()
 	facts := map[string]*fact{}
 	var engines [places]*engine
@@ -303,10 +303,10 @@ func (u *unit) renew(ctx context.Context, made *build, w want) {
 	}
 }
 
-// wanted are the files of a program that are wanted or were loaded before.
-func (u *unit) wanted(b *build, w want) (some []entry) {
+// wantedFiles are the files of a program that are wanted or were loaded before.
+func (u *unit) wantedFiles(b *build, w want) (some []userFile) {
 	for _, e := range b.entries {
-		if w.has(e) || u.facts[e.name] != nil {
+		if w.includes(e) || u.facts[e.name] != nil {
 			some = append(some, e)
 		}
 	}
@@ -318,13 +318,13 @@ func (u *unit) extend(ctx context.Context, b *build, w want) (changed bool) {
 	for at := range places {
 		u.mu.Lock()
 		e := u.engines[at]
-		var missing []entry
+		var missing []userFile
 		for _, en := range b.entries {
-			if w.has(en) && (u.facts[en.name] == nil || u.again(en, w)) && b.place(en) == at {
+			if w.includes(en) && (u.facts[en.name] == nil || u.shouldRetry(en, w)) && b.locationOf(en) == at {
 				missing = append(missing, en)
 			}
 		}
-		some := u.wanted(b, w)
+		some := u.wantedFiles(b, w)
 		u.mu.Unlock()
 		if len(missing) == 0 {
 			continue
@@ -361,12 +361,12 @@ func (u *unit) swap(at place, e *engine) {
 	u.old[last] = true
 	u.set.ending.Add(1)
 	if last.users == 0 {
-		u.discard(last)
+		u.closeEngine(last)
 	}
 }
 
-// discard ends an engine nobody uses any more.
-func (u *unit) discard(e *engine) {
+// closeEngine ends an engine nobody uses any more.
+func (u *unit) closeEngine(e *engine) {
 	if u.set.goes(e.retire) { // otherwise close ends it
 		delete(u.old, e)
 	}
@@ -375,7 +375,7 @@ func (u *unit) discard(e *engine) {
 // acquire gives an engine to somebody who has to release it. One that was lost is made anew.
 func (u *unit) acquire(ctx context.Context, at place) (*engine, error) {
 	for range 2 {
-		if e := u.hold(at); e != nil {
+		if e := u.workingEngine(at); e != nil {
 			return e, nil
 		}
 		if u.loading(ctx) {
@@ -387,7 +387,7 @@ func (u *unit) acquire(ctx context.Context, at place) (*engine, error) {
 			u.mu.Unlock()
 			if b != nil && (e == nil || e.lost.Load()) {
 				u.renew(ctx, b, want{})
-				u.set.settle()
+				u.set.syncTools()
 			}
 		})
 		if err != nil {
@@ -399,8 +399,8 @@ func (u *unit) acquire(ctx context.Context, at place) (*engine, error) {
 
 var errNoEngine = errors.New("its engine could not be started; 'helve plugins' shows why")
 
-// hold gives an engine, if there is one that works.
-func (u *unit) hold(at place) *engine {
+// workingEngine gives an engine, if there is one that works.
+func (u *unit) workingEngine(at place) *engine {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	e := u.engines[at]
@@ -416,7 +416,7 @@ func (u *unit) release(e *engine) {
 	defer u.mu.Unlock()
 	e.users--
 	if e.users == 0 && u.old[e] {
-		u.discard(e)
+		u.closeEngine(e)
 	}
 }
 
@@ -429,14 +429,14 @@ func (u *unit) close() error {
 	var errs []error
 	for _, e := range all {
 		if e != nil {
-			errs = append(errs, e.finish())
+			errs = append(errs, e.shutDown())
 		}
 	}
 	return errors.Join(errs...)
 }
 
 // path is where a file of the unit is.
-func (u *unit) path(root string, e entry) string {
+func (u *unit) path(root string, e userFile) string {
 	if e.name == "" {
 		return e.label
 	}

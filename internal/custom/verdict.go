@@ -23,7 +23,7 @@ func readWord(out []byte, when string) (w word, err error) {
 	if len(bytes.TrimSpace(out)) == 0 {
 		return w, nil
 	}
-	keys, err := object(out)
+	keys, err := readObject(out)
 	if err != nil || len(keys) == 0 {
 		return w, err
 	}
@@ -34,7 +34,7 @@ func readWord(out []byte, when string) (w word, err error) {
 	if when == "after" {
 		words = []string{"block", "result"}
 	}
-	if err := known(keys, words); err != nil {
+	if err := isKnownKeyword(keys, words); err != nil {
 		return w, err
 	}
 	if raw, ok := keys["result"]; ok && !isNull(raw) {
@@ -49,10 +49,10 @@ func readWord(out []byte, when string) (w word, err error) {
 	return w, nil
 }
 
-// known reports it as an error if an answer is not understood: it has other
+// isKnownKeyword reports it as an error if an answer is not understood: it has other
 // keys, and none of the words, or one of them may be a slip. A word with null
 // says nothing, and so does not make others understood.
-func known(keys map[string]json.RawMessage, words []string) error {
+func isKnownKeyword(keys map[string]json.RawMessage, words []string) error {
 	others, said := false, false
 	for key, raw := range keys {
 		is := slices.Contains(words, key)
@@ -82,7 +82,7 @@ func (w *word) readBlock(keys map[string]json.RawMessage) error {
 // readResult reads the result that a hook gives. Where there is none yet, it
 // has to have an output.
 func (w *word) readResult(raw json.RawMessage, when string) error {
-	keys, err := object(raw)
+	keys, err := readObject(raw)
 	if err != nil {
 		return fmt.Errorf(`its "result": %w`, err)
 	}

@@ -8,9 +8,9 @@ import (
 // watchPause is how long the watcher waits for the files of one folder before it looks at the next: they go on being loaded.
 const watchPause = 2 * time.Second
 
-// watch looks at the files now and then, so that changes are seen while nobody calls. Once all tools were gathered, it keeps them
+// pollFiles looks at the files now and then, so that changes are seen while nobody calls. Once all tools were gathered, it keeps them
 // so: what is added, mended or trusted is loaded without being asked for.
-func (s *Set) watch() {
+func (s *Set) pollFiles() {
 	t := time.NewTicker(max(s.opt.Watch, lookPause))
 	defer t.Stop()
 	for {
@@ -46,16 +46,16 @@ func (u *unit) still(w want) bool {
 	u.mu.Lock()
 	root, scripts, built := u.root, u.scripts, u.build
 	unsure := u.denied != "" || u.asked.IsZero() && u.trusted != nil
-	there := u.complete(w) && len(u.marks) <= len(u.programs) && !u.news(w)
+	there := u.hasAll(w) && len(u.marks) <= len(u.programs) && !u.news(w)
 	u.mu.Unlock()
-	return !unsure && there && (built == nil || built.fresh(root, scripts))
+	return !unsure && there && (built == nil || built.isCurrent(root, scripts))
 }
 
 // news reports whether a program is to describe itself, for the first time or because it has changed.
 func (u *unit) news(w want) bool {
 	for _, e := range u.programs {
 		known := u.facts[e.name] != nil
-		if (known || w.has(e)) && (!known || u.marks[e.name] != markOf(u.path(u.root, e))) {
+		if (known || w.includes(e)) && (!known || u.marks[e.name] != markOf(u.path(u.root, e))) {
 			return true
 		}
 	}

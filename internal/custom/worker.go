@@ -77,7 +77,7 @@ type Worker struct {
 
 	mu      sync.Mutex
 	closed  bool
-	life    *life
+	life    *workerProcess
 	starts  []time.Time     // newest last
 	started *plugins        // what a new process has to start
 	quiet   context.Context // whom files work for when no call is under way
@@ -149,7 +149,7 @@ const (
 )
 
 // living is the process that runs, or a new one, in which the plugins are started again if restore is set.
-func (w *Worker) living(ctx context.Context, restore bool) (*life, error) {
+func (w *Worker) living(ctx context.Context, restore bool) (*workerProcess, error) {
 	if l, err := w.current(); l != nil || err != nil {
 		return l, err
 	}
@@ -165,7 +165,7 @@ func (w *Worker) living(ctx context.Context, restore bool) (*life, error) {
 	if err := w.mayStart(); err != nil {
 		return nil, err
 	}
-	l, err := w.begin(ctx)
+	l, err := w.startProcess(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -185,13 +185,13 @@ func (w *Worker) living(ctx context.Context, restore bool) (*life, error) {
 }
 
 // current is the process that runs; nil for none.
-func (w *Worker) current() (*life, error) {
+func (w *Worker) current() (*workerProcess, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
 	case w.closed:
 		return nil, ErrWorkerClosed
-	case w.life == nil || !w.life.ready || w.life.over():
+	case w.life == nil || !w.life.ready || w.life.isOver():
 		return nil, nil
 	}
 	return w.life, nil

@@ -21,18 +21,18 @@ var errNoWorker = errors.New("and nothing is set up here to run it in. Install b
 type askKey struct{}
 
 // mayRun asks whether a file may be run in bun or node: of the call that needs it, or else of the rules alone.
-func (u *unit) mayRun(ctx context.Context, e entry, req permission.Request) error {
+func (u *unit) mayRun(ctx context.Context, e userFile, req permission.Request) error {
 	if ask, ok := ctx.Value(askKey{}).(func(permission.Request) error); ok {
 		return ask(req)
 	}
 	if u.set.opt.Quiet == nil {
 		return errors.New("there is nobody who could allow it")
 	}
-	return u.set.opt.Quiet(e.called()).Ask(ctx, req)
+	return u.set.opt.Quiet(e.settingsName()).Ask(ctx, req)
 }
 
 // permitted asks about files that are to be run in bun or node, where single requests can not be asked about.
-func (b *build) permitted(ctx context.Context, some []entry, facts map[string]*fact) (may []entry) {
+func (b *build) permitted(ctx context.Context, some []userFile, facts map[string]*fact) (may []userFile) {
 	u := b.unit
 	for _, e := range some {
 		path := u.path(b.root, e)
@@ -53,7 +53,7 @@ func (b *build) permitted(ctx context.Context, some []entry, facts map[string]*f
 }
 
 // newWorker starts bun or node for files.
-func newWorker(ctx context.Context, b *build, some []entry) (*engine, error) {
+func newWorker(ctx context.Context, b *build, some []userFile) (*engine, error) {
 	u := b.unit
 	opt := u.set.opt.Worker
 	if opt.Shell == nil {
@@ -62,7 +62,7 @@ func newWorker(ctx context.Context, b *build, some []entry) (*engine, error) {
 	host := scripthost.New(u.set.opt.World)
 	if opt.Requests == nil {
 		opt.Requests = func(ctx context.Context, op string, arg json.RawMessage) (json.RawMessage, error) {
-			return answer(ctx, host, op, arg)
+			return hostAnswer(ctx, host, op, arg)
 		}
 	}
 	if opt.Tell == nil && u.set.opt.World.Tell != nil {
@@ -110,8 +110,8 @@ func (b *build) imports() (paths []string) {
 	return paths
 }
 
-// answer is what a script in a worker gets: the same as one in the embedded engine.
-func answer(ctx context.Context, host *scripthost.Host, op string, arg json.RawMessage) (json.RawMessage, error) {
+// hostAnswer is what a script in a worker gets: the same as one in the embedded engine.
+func hostAnswer(ctx context.Context, host *scripthost.Host, op string, arg json.RawMessage) (json.RawMessage, error) {
 	got, err := host.Later(ctx, op, script.Data{JSON: arg})
 	if f, ok := errors.AsType[*script.Failure](err); ok {
 		return nil, &script.Fault{Name: f.Name, Message: f.Message, Code: f.Code, Data: f.Data}

@@ -184,7 +184,7 @@ func (r *Runner) Next(session string, s Said) {
 	r.inbox[session] = append(r.inbox[session], s)
 }
 
-func (r *Runner) taken(session string) []Said {
+func (r *Runner) takeMessages(session string) []Said {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	said := r.inbox[session]

@@ -33,8 +33,8 @@ const (
 // grown is a text while it grows.
 type grown = strings.Builder
 
-// ask asks the model until it has answered, or it makes no sense to try again.
-func (s *step) ask(ctx context.Context) error {
+// requestAnswer asks the model until it has answered, or it makes no sense to try again.
+func (s *step) requestAnswer(ctx context.Context) error {
 	s.t.r.deps.Keeper.Tell(News{Info: &s.info})
 	for try := 1; ; try++ {
 		err := s.once(ctx)
@@ -52,7 +52,7 @@ func (s *step) ask(ctx context.Context) error {
 			return &model.Error{Kind: e.Kind, Status: e.Status, RequestID: e.RequestID, RetryAfter: e.RetryAfter, Err: e, Message: fmt.Sprintf(
 				"%s (the provider asks to wait longer than %s)", strings.TrimSuffix(e.Message, "."), longestWait)}
 		}
-		s.forget(try, err)
+		s.dropAttempt(try, err)
 		if err := s.wait(ctx, try, e); err != nil {
 			return err
 		}
@@ -71,8 +71,8 @@ func (s *step) reset() {
 	s.parts, s.pending, s.coming, s.size, s.usage, s.reason = nil, nil, nil, 0, model.Usage{}, ""
 }
 
-// forget drops an attempt that failed, and notes it.
-func (s *step) forget(try int, err error) {
+// dropAttempt drops an attempt that failed, and notes it.
+func (s *step) dropAttempt(try int, err error) {
 	s.reset()
 	s.tries = append(s.tries, message.Part{
 		ID: s.t.r.deps.NewID("prt"), Session: s.info.Session, Message: s.info.ID, Type: message.Retry,
@@ -99,7 +99,7 @@ func (s *step) wait(ctx context.Context, try int, e *model.Error) error {
 	}
 }
 
-type piece struct {
+type streamItem struct {
 	event model.Event
 	err   error
 }
@@ -109,16 +109,16 @@ type piece struct {
 func (s *step) once(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	pieces := make(chan piece, 16)
+	pieces := make(chan streamItem, 16)
 	go func() {
 		defer close(pieces)
 		defer func() {
 			if p := recover(); p != nil {
-				send(ctx, pieces, piece{err: fmt.Errorf("the model's client broke: %v", p)})
+				send(ctx, pieces, streamItem{err: fmt.Errorf("the model's client broke: %v", p)})
 			}
 		}()
 		for e, err := range s.model.Provider.Stream(ctx, s.req) {
-			if !send(ctx, pieces, piece{e, err}) || err != nil {
+			if !send(ctx, pieces, streamItem{e, err}) || err != nil {
 				return
 			}
 		}
@@ -145,7 +145,7 @@ func (s *step) once(ctx context.Context) error {
 }
 
 // piece takes in what came next.
-func (s *step) piece(ctx context.Context, p piece, ok bool) (done bool, err error) {
+func (s *step) piece(ctx context.Context, p streamItem, ok bool) (done bool, err error) {
 	switch {
 	case !ok && ctx.Err() != nil:
 		return true, context.Cause(ctx)
@@ -160,7 +160,7 @@ func (s *step) piece(ctx context.Context, p piece, ok bool) (done bool, err erro
 	return p.event.Kind == model.Done, nil
 }
 
-func send(ctx context.Context, to chan<- piece, p piece) bool {
+func send(ctx context.Context, to chan<- streamItem, p streamItem) bool {
 	select {
 	case to <- p:
 		return true

@@ -20,7 +20,7 @@ const atOnce = 16
 const RepeatsCode = "doom-loop"
 
 // A landed is how a call ended, for the turn.
-type landed struct {
+type callEnd struct {
 	part    message.Part
 	inner   []message.Part
 	blocks  bool // a person said no
@@ -30,12 +30,12 @@ type landed struct {
 
 // makeCalls makes the calls of an answer, all at once, and keeps how each ended
 // as soon as it has. It reports whether the turn is over.
-func (t *talk) makeCalls(ctx context.Context, s *step, at int) (ended bool, err error) {
+func (t *turn) makeCalls(ctx context.Context, s *step, at int) (ended bool, err error) {
 	var (
 		mu    sync.Mutex
 		group sync.WaitGroup
 		turns = make(chan struct{}, atOnce)
-		ends  = make([]landed, len(t.msgs[at].Parts))
+		ends  = make([]callEnd, len(t.msgs[at].Parts))
 		wrong error
 	)
 	for i, p := range t.msgs[at].Parts {
@@ -84,16 +84,16 @@ func (t *talk) makeCalls(ctx context.Context, s *step, at int) (ended bool, err 
 }
 
 // makeCall makes one call.
-func (t *talk) makeCall(ctx context.Context, s *step, p message.Part) landed {
-	p = apart(p)
+func (t *turn) makeCall(ctx context.Context, s *step, p message.Part) callEnd {
+	p = copyPart(p)
 	state := p.State
 	if s.last {
-		t.fail(&p, tool.Failed, "no more steps are left, so this call was not made")
-		return landed{part: p}
+		t.setFailure(&p, tool.Failed, "no more steps are left, so this call was not made")
+		return callEnd{part: p}
 	}
 	if err := t.work.Purse.TakeCall(); err != nil {
-		t.fail(&p, tool.Failed, err.Error()+", so this call was not made")
-		return landed{part: p, over: err}
+		t.setFailure(&p, tool.Failed, err.Error()+", so this call was not made")
+		return callEnd{part: p, over: err}
 	}
 	input := state.Input
 	if state.Raw != "" {
@@ -105,15 +105,15 @@ func (t *talk) makeCall(ctx context.Context, s *step, p message.Part) landed {
 		Provider: ref.Provider, Model: ref.Model, Tool: p.Tool, Input: input, Dir: t.work.Dir,
 	})
 	if err == nil {
-		inner := t.complete(&p, res)
-		return landed{part: p, inner: inner}
+		inner := t.completeCall(&p, res)
+		return callEnd{part: p, inner: inner}
 	}
-	return t.failed(p, err)
+	return t.failCall(p, err)
 }
 
-// complete gives a call its result. It returns the calls that it made itself,
+// completeCall gives a call its result. It returns the calls that it made itself,
 // which the model is to see too.
-func (t *talk) complete(p *message.Part, res *tool.Result) (inner []message.Part) {
+func (t *turn) completeCall(p *message.Part, res *tool.Result) (inner []message.Part) {
 	s := p.State
 	s.Status, s.Output, s.Title, s.Metadata, s.Attachments = message.Completed, res.Output, res.Title, res.Metadata, res.Attachments
 	s.Time.End = t.r.deps.Now().UnixMilli()
@@ -125,9 +125,9 @@ func (t *talk) complete(p *message.Part, res *tool.Result) (inner []message.Part
 			ID: t.r.deps.NewID("prt"), Session: p.Session, Message: p.Message, Type: message.Tool, CallID: in.ID, Tool: in.Tool,
 			State: &message.State{Time: &message.Span{Start: s.Time.Start, End: s.Time.End}},
 		}
-		part.State.Input, part.State.Raw = object(in.Input)
+		part.State.Input, part.State.Raw = inputObject(in.Input)
 		if in.Result != nil && in.Status == string(message.Completed) {
-			t.complete(&part, in.Result)
+			t.completeCall(&part, in.Result)
 		} else {
 			part.State.Status, part.State.Error = message.Failed, in.Error
 		}
@@ -136,29 +136,29 @@ func (t *talk) complete(p *message.Part, res *tool.Result) (inner []message.Part
 	return inner
 }
 
-// failed gives a call its error, or what another tool answered for it.
-func (t *talk) failed(p message.Part, err error) landed {
+// failCall gives a call its error, or what another tool answered for it.
+func (t *turn) failCall(p message.Part, err error) callEnd {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok {
-		t.fail(&p, tool.Failed, err.Error())
-		return landed{part: p}
+		t.setFailure(&p, tool.Failed, err.Error())
+		return callEnd{part: p}
 	}
 	if e.Answer != nil {
 		if e.Tool != "" && e.Tool != p.Tool {
 			p.State.Input, _ = json.Marshal(map[string]string{"tool": p.Tool, "error": e.Error()})
 			p.State.Raw, p.Tool = "", e.Tool
 		}
-		inner := t.complete(&p, e.Answer)
+		inner := t.completeCall(&p, e.Answer)
 		p.State.Kind = e.Kind // it is an answer for the model, and a failure for people
-		return landed{part: p, inner: inner}
+		return callEnd{part: p, inner: inner}
 	}
 	words := e.Error()
 	if e.Hint != "" && e.Kind != tool.Denied {
 		words += "\n" + e.Hint
 	}
-	t.fail(&p, e.Kind, words)
+	t.setFailure(&p, e.Kind, words)
 	p.State.Reason = e.Reason()
-	l := landed{part: p, repeats: e.Kind == tool.Unattended && e.Code == RepeatsCode}
+	l := callEnd{part: p, repeats: e.Kind == tool.Unattended && e.Code == RepeatsCode}
 	if e.Kind == tool.Rejected {
 		no, asked := errors.AsType[*permission.RejectedError](err)
 		l.blocks = !asked || no.Message == ""
@@ -166,7 +166,7 @@ func (t *talk) failed(p message.Part, err error) landed {
 	return l
 }
 
-func (t *talk) fail(p *message.Part, kind tool.Kind, words string) {
+func (t *turn) setFailure(p *message.Part, kind tool.Kind, words string) {
 	p.State.Status, p.State.Error, p.State.Kind = message.Failed, words, kind
 	p.State.Time.End = t.r.deps.Now().UnixMilli()
 }

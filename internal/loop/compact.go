@@ -28,7 +28,7 @@ const (
 )
 
 // crowded reports whether the next answer may not fit into the model's room.
-func (t *talk) crowded() bool {
+func (t *turn) crowded() bool {
 	msgs := sinceSummary(t.msgs)
 	last := -1
 	for i, m := range slices.Backward(msgs) {
@@ -65,7 +65,7 @@ func compactionOf(m message.Message) *message.Part {
 }
 
 // wishCompaction asks for a summary before the conversation goes on.
-func (t *talk) wishCompaction(ctx context.Context, asked int) error {
+func (t *turn) wishCompaction(ctx context.Context, asked int) error {
 	info := t.msgs[asked].Info
 	m, err := t.r.Say(ctx, t.work.Session, Said{Agent: info.Agent, Model: info.Model, Compact: true, Auto: true})
 	if err != nil {
@@ -76,7 +76,7 @@ func (t *talk) wishCompaction(ctx context.Context, asked int) error {
 }
 
 // compact lets the model sum up what was said before.
-func (t *talk) compact(ctx context.Context, asked int, auto bool) (ended bool, err error) {
+func (t *turn) compact(ctx context.Context, asked int, auto bool) (ended bool, err error) {
 	s, err := t.prepareSummary(ctx, asked)
 	if err != nil {
 		return false, err
@@ -102,7 +102,7 @@ func (t *talk) compact(ctx context.Context, asked int, auto bool) (ended bool, e
 
 // sumUp asks for a summary, of less where all is too much, and once more where
 // what came is none.
-func (t *talk) sumUp(ctx context.Context, s *step) (err error) {
+func (t *turn) sumUp(ctx context.Context, s *step) (err error) {
 	room := retold
 	if c := s.model.Info.Context; c > 0 {
 		room = min(room, c*2) // a token is rarely shorter than three bytes
@@ -112,7 +112,7 @@ func (t *talk) sumUp(ctx context.Context, s *step) (err error) {
 		s.req.Messages = []model.Message{{Role: model.User, Parts: []model.Part{
 			{Text: retell(t.msgs[:s.asked], room)}, {Text: t.r.deps.Words.SumUp},
 		}}}
-		err = s.ask(ctx)
+		err = s.requestAnswer(ctx)
 		switch {
 		case isOverflow(err):
 			room /= 2
@@ -135,7 +135,7 @@ func (s *step) isSummary() bool {
 }
 
 // lastWish is the last that a person said before a message.
-func (t *talk) lastWish(before int) string {
+func (t *turn) lastWish(before int) string {
 	for _, m := range slices.Backward(t.msgs[:before]) {
 		if m.Info.Role != message.User || synthetic(m) {
 			continue
@@ -162,7 +162,7 @@ func isOverflow(err error) bool {
 	return ok && e.Kind == model.Overflow
 }
 
-func (t *talk) prepareSummary(ctx context.Context, asked int) (*step, error) {
+func (t *turn) prepareSummary(ctx context.Context, asked int) (*step, error) {
 	info := t.msgs[asked].Info
 	prof, err := t.r.deps.Profile(ctx, t.work.Session, "compaction", info.Model)
 	if err != nil {
@@ -229,7 +229,7 @@ func retellPart(b *strings.Builder, p message.Part) {
 }
 
 // prune takes old outputs out of the model's sight.
-func (t *talk) prune(ctx context.Context) error {
+func (t *turn) prune(ctx context.Context) error {
 	var (
 		old          []*message.Part
 		total, freed int
@@ -265,7 +265,7 @@ walk:
 	}
 	parts := make([]message.Part, 0, len(old))
 	for _, p := range old {
-		*p = apart(*p)
+		*p = copyPart(*p)
 		if p.State.Time == nil {
 			p.State.Time = &message.Span{}
 		}

@@ -147,9 +147,9 @@ func fileOf(mime, name, url string) (model.File, bool) {
 	return model.File{Mime: mime, Name: name, Data: data}, err == nil
 }
 
-// object is the input of a call as an object: what the model wrote, where it
+// inputObject is the input of a call as an object: what the model wrote, where it
 // is one, and otherwise none, with what it wrote beside it.
-func object(input json.RawMessage) (json.RawMessage, string) {
+func inputObject(input json.RawMessage) (json.RawMessage, string) {
 	var o map[string]json.RawMessage
 	if json.Unmarshal(input, &o) == nil && o != nil {
 		return input, ""

@@ -31,13 +31,13 @@ func (r *Runner) Mend(ctx context.Context, session string) (out Mended, err erro
 		}
 		out.Interrupted = append(out.Interrupted, lost...)
 	}
-	t := &talk{r: r, msgs: msgs}
-	asked := t.asked()
+	t := &turn{r: r, msgs: msgs}
+	asked := t.lastUserMessage()
 	if asked >= 0 {
 		out.Agent, out.Model = msgs[asked].Info.Agent, msgs[asked].Info.Model
 	}
 	cutOff := asked >= 0 && asked < len(msgs)-1 && msgs[len(msgs)-1].Info.Finish == string(model.Length)
-	out.Unanswered = asked >= 0 && !t.answered(asked) || cutOff
+	out.Unanswered = asked >= 0 && !t.isAnswered(asked) || cutOff
 	return out, nil
 }
 
@@ -53,7 +53,7 @@ func (r *Runner) mendCalls(ctx context.Context, session string, m message.Messag
 		if err != nil {
 			return nil, err
 		}
-		p.State = r.ended(p.State, state)
+		p.State = r.recordedState(p.State, state)
 		if state == nil {
 			lost = append(lost, p.Tool+" "+string(p.State.Input))
 		}
@@ -65,8 +65,8 @@ func (r *Runner) mendCalls(ctx context.Context, session string, m message.Messag
 	return lost, r.deps.Keeper.Save(ctx, nil, mended...)
 }
 
-// ended is how a call ended that its message takes for running.
-func (r *Runner) ended(was, recorded *message.State) *message.State {
+// recordedState is how a call ended that its message takes for running.
+func (r *Runner) recordedState(was, recorded *message.State) *message.State {
 	out := *was
 	if recorded != nil {
 		out = *recorded

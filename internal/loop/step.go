@@ -16,7 +16,7 @@ import (
 
 // A step is one answer of the model, as far as it has come.
 type step struct {
-	t     *talk
+	t     *turn
 	asked int // the message it answers
 	last  bool
 	prof  Profile
@@ -36,8 +36,8 @@ type step struct {
 	usage   model.Usage
 }
 
-// prepare makes the request of a step.
-func (t *talk) prepare(ctx context.Context, asked int) (*step, error) {
+// buildStep makes the request of a step.
+func (t *turn) buildStep(ctx context.Context, asked int) (*step, error) {
 	d, info := t.r.deps, t.msgs[asked].Info
 	prof, err := d.Profile(ctx, t.work.Session, info.Agent, info.Model)
 	if err != nil {
@@ -67,7 +67,7 @@ func answerRoom(info model.Info) int {
 	return min(info.Output, maxAnswer)
 }
 
-func (t *talk) newAnswer(asked int, agent string) message.Info {
+func (t *turn) newAnswer(asked int, agent string) message.Info {
 	to := t.msgs[asked].Info
 	return message.Info{
 		ID: t.r.deps.NewID("msg"), Session: t.work.Session, Role: message.Assistant, Agent: agent, Model: to.Model, Parent: to.ID,
@@ -100,7 +100,7 @@ func (s *step) remind(before []message.Message) {
 
 // tools are what the model may call. One whose schema it does not take is left
 // out, and the person is told.
-func (t *talk) tools(ctx context.Context, agent string, ref message.ModelRef, m model.Model) []model.Tool {
+func (t *turn) tools(ctx context.Context, agent string, ref message.ModelRef, m model.Model) []model.Tool {
 	specs := t.r.deps.Tools(ctx, t.work.Session, audience(t.work, agent, ref))
 	out := make([]model.Tool, 0, len(specs))
 	for _, spec := range specs {
@@ -116,7 +116,7 @@ func (t *talk) tools(ctx context.Context, agent string, ref message.ModelRef, m 
 }
 
 // schema is a tool's schema for a model; each is made once a turn.
-func (t *talk) schema(spec tool.Spec, ref message.ModelRef, m model.Model) (json.RawMessage, error) {
+func (t *turn) schema(spec tool.Spec, ref message.ModelRef, m model.Model) (json.RawMessage, error) {
 	key := fitted{spec.Schema, ref}
 	if raw, ok := t.schemas[key]; ok && spec.Schema != nil {
 		return raw, nil
@@ -149,18 +149,18 @@ func (s *step) take(e model.Event) error {
 		s.grow(message.Reasoning, e.Text)
 	case model.ReasoningEnd:
 		if s.open < 0 || s.parts[s.open].Type != message.Reasoning {
-			s.begin(message.Reasoning)
+			s.openPart(message.Reasoning)
 		}
 		s.parts[s.open].Seal = e.Seal
 		s.close()
 	case model.CallStart:
 		s.close()
-		s.call(e.Call)
+		s.addCall(e.Call)
 	case model.CallEnd:
 		s.close()
 		p := &s.parts[s.arrived(e.Call)]
 		p.Tool, p.Seal = e.Call.Name, e.Call.Seal
-		p.State.Input, p.State.Raw = object(e.Call.Input)
+		p.State.Input, p.State.Raw = inputObject(e.Call.Input)
 	case model.Done:
 		s.close()
 		s.reason, s.usage = e.Reason, e.Usage
@@ -206,7 +206,7 @@ func (s *step) saysAbout() (n int) {
 	return n
 }
 
-func (s *step) begin(t message.PartType) *message.Part {
+func (s *step) openPart(t message.PartType) *message.Part {
 	s.close()
 	s.parts = append(s.parts, message.Part{
 		ID: s.t.r.deps.NewID("prt"), Session: s.info.Session, Message: s.info.ID, Type: t,
@@ -221,11 +221,11 @@ func (s *step) grow(t message.PartType, more string) {
 		return
 	}
 	if s.open < 0 || s.parts[s.open].Type != t {
-		p := s.begin(t)
-		s.tell(*p, "")
+		p := s.openPart(t)
+		s.publishPart(*p, "")
 	}
 	s.grown.WriteString(more)
-	s.tell(s.parts[s.open], more)
+	s.publishPart(s.parts[s.open], more)
 }
 
 // close ends the text that grows.
@@ -238,11 +238,11 @@ func (s *step) close() {
 	s.grown.Reset()
 	p.Time.End = s.t.r.deps.Now().UnixMilli()
 	s.open = -1
-	s.tell(*p, "")
+	s.publishPart(*p, "")
 }
 
-// call adds a call whose input is still to come.
-func (s *step) call(c *model.Call) {
+// addCall adds a call whose input is still to come.
+func (s *step) addCall(c *model.Call) {
 	s.parts = append(s.parts, message.Part{
 		ID: s.t.r.deps.NewID("prt"), Session: s.info.Session, Message: s.info.ID, Type: message.Tool,
 		CallID: c.ID, Tool: c.Name, State: &message.State{Status: message.Pending, Input: json.RawMessage("{}")},
@@ -253,14 +253,14 @@ func (s *step) call(c *model.Call) {
 		s.coming = map[string][]int{}
 	}
 	s.coming[c.ID] = append(s.coming[c.ID], i)
-	s.tell(s.parts[i], "")
+	s.publishPart(s.parts[i], "")
 }
 
 // arrived returns the call of an id whose input was still to come; one that was
 // not told of before begins with its end.
 func (s *step) arrived(c *model.Call) int {
 	if len(s.coming[c.ID]) == 0 {
-		s.call(c)
+		s.addCall(c)
 	}
 	i := s.coming[c.ID][0]
 	s.coming[c.ID] = s.coming[c.ID][1:]
@@ -270,18 +270,18 @@ func (s *step) arrived(c *model.Call) int {
 // calls reports whether the model made calls.
 func (s *step) calls() bool { return len(s.pending) > 0 }
 
-// tell lets who watches see the answer grow.
-func (s *step) tell(p message.Part, delta string) {
+// publishPart lets who watches see the answer grow.
+func (s *step) publishPart(p message.Part, delta string) {
 	if delta != "" {
 		p.Text = ""
 	}
-	p = apart(p)
+	p = copyPart(p)
 	s.t.r.deps.Keeper.Tell(News{Part: &p, Delta: delta})
 }
 
-// apart is a part that shares nothing that changes with the one it was made
+// copyPart is a part that shares nothing that changes with the one it was made
 // from: who was told of it reads it while the answer goes on.
-func apart(p message.Part) message.Part {
+func copyPart(p message.Part) message.Part {
 	if p.State != nil {
 		state := *p.State
 		if state.Time != nil {
@@ -311,7 +311,7 @@ func (s *step) message() message.Message {
 	for _, i := range s.pending {
 		p := &s.parts[i]
 		s.name(p)
-		p.Tool = s.meant(p.Tool)
+		p.Tool = s.resolveTool(p.Tool)
 		p.State.Status, p.State.Time = message.Running, &message.Span{Start: now}
 	}
 	parts := slices.Concat(s.begun(), s.tries, s.parts, []message.Part{{
@@ -329,9 +329,9 @@ func (s *step) name(p *message.Part) {
 	s.t.ids[p.CallID] = true
 }
 
-// meant is the tool that a name means: where there is none of it, the one in
+// resolveTool is the tool that a name means: where there is none of it, the one in
 // lower case.
-func (s *step) meant(name string) string {
+func (s *step) resolveTool(name string) string {
 	has := func(name string) bool {
 		return slices.ContainsFunc(s.req.Tools, func(t model.Tool) bool { return t.Name == name })
 	}

@@ -18,7 +18,7 @@ import (
 const lasting = 2
 
 // A talk is a conversation that is being worked on.
-type talk struct {
+type turn struct {
 	r    *Runner
 	work Work
 	msgs []message.Message
@@ -44,19 +44,19 @@ func (r *Runner) Run(ctx context.Context, w Work) Outcome {
 	}
 	ctx, cancel := w.Purse.Within(ctx)
 	defer cancel()
-	defer r.taken(w.Session) // what was to be said after a turn that broke off is not
-	t := &talk{r: r, work: w, ids: map[string]bool{}, schemas: map[fitted]json.RawMessage{}}
+	defer r.takeMessages(w.Session) // what was to be said after a turn that broke off is not
+	t := &turn{r: r, work: w, ids: map[string]bool{}, schemas: map[fitted]json.RawMessage{}}
 	r.deps.Watch(w.Session, Status{Type: "busy"})
 	defer r.deps.Watch(w.Session, Status{Type: "idle"})
-	t.finish(ctx, t.run(ctx))
+	t.finishTurn(ctx, t.run(ctx))
 	if t.out.Error != nil {
 		r.deps.Watch(w.Session, Status{Type: "failed", Failure: t.out.Error})
 	}
 	return t.out
 }
 
-// finish says how the turn ended, where no answer has said it.
-func (t *talk) finish(ctx context.Context, err error) {
+// finishTurn says how the turn ended, where no answer has said it.
+func (t *turn) finishTurn(ctx context.Context, err error) {
 	if !t.r.deps.Rules.NoPrune && t.out.Failed == nil {
 		if err := t.prune(context.WithoutCancel(ctx)); err != nil {
 			t.out.Failed = err
@@ -103,7 +103,7 @@ func synthetic(m message.Message) bool {
 	})
 }
 
-func (t *talk) run(ctx context.Context) error {
+func (t *turn) run(ctx context.Context) error {
 	msgs, err := t.r.deps.Keeper.Messages(ctx, t.work.Session)
 	if err != nil {
 		return err
@@ -120,11 +120,11 @@ func (t *talk) run(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
-		if err := t.listen(ctx); err != nil {
+		if err := t.acceptMessages(ctx); err != nil {
 			return err
 		}
-		asked := t.asked()
-		if asked < 0 || t.answered(asked) {
+		asked := t.lastUserMessage()
+		if asked < 0 || t.isAnswered(asked) {
 			t.out.End = cmp.Or(t.out.End, Done)
 			return nil
 		}
@@ -142,7 +142,7 @@ func (t *talk) run(ctx context.Context) error {
 }
 
 // forward does what comes next: it sums the conversation up, or takes a step.
-func (t *talk) forward(ctx context.Context, asked int) (ended bool, err error) {
+func (t *turn) forward(ctx context.Context, asked int) (ended bool, err error) {
 	if wish := compactionOf(t.msgs[asked]); wish != nil {
 		return t.compact(ctx, asked, wish.Auto)
 	}
@@ -152,10 +152,10 @@ func (t *talk) forward(ctx context.Context, asked int) (ended bool, err error) {
 	return t.step(ctx, asked)
 }
 
-// listen takes in what was said meanwhile.
-func (t *talk) listen(ctx context.Context) error {
-	for _, s := range t.r.taken(t.work.Session) {
-		if i := t.asked(); i >= 0 {
+// acceptMessages takes in what was said meanwhile.
+func (t *turn) acceptMessages(ctx context.Context) error {
+	for _, s := range t.r.takeMessages(t.work.Session) {
+		if i := t.lastUserMessage(); i >= 0 {
 			s.Agent = cmp.Or(s.Agent, t.msgs[i].Info.Agent)
 			if s.Model == (message.ModelRef{}) {
 				s.Model = t.msgs[i].Info.Model
@@ -170,14 +170,14 @@ func (t *talk) listen(ctx context.Context) error {
 	return nil
 }
 
-func (t *talk) more() bool {
+func (t *turn) more() bool {
 	t.r.mu.Lock()
 	defer t.r.mu.Unlock()
 	return len(t.r.inbox[t.work.Session]) > 0
 }
 
-// asked is the last message of a person.
-func (t *talk) asked() int {
+// lastUserMessage is the last message of a person.
+func (t *turn) lastUserMessage() int {
 	for i, m := range slices.Backward(t.msgs) {
 		if m.Info.Role == message.User {
 			return i
@@ -186,9 +186,9 @@ func (t *talk) asked() int {
 	return -1
 }
 
-// answered reports whether the model has said all it wanted to about what was
+// isAnswered reports whether the model has said all it wanted to about what was
 // asked.
-func (t *talk) answered(asked int) bool {
+func (t *turn) isAnswered(asked int) bool {
 	last := t.msgs[len(t.msgs)-1]
 	if len(t.msgs)-1 <= asked || last.Info.Error != nil {
 		return false
@@ -198,13 +198,13 @@ func (t *talk) answered(asked int) bool {
 }
 
 // step lets the model answer once and makes the calls that it asks for.
-func (t *talk) step(ctx context.Context, asked int) (ended bool, err error) {
-	s, err := t.prepare(ctx, asked)
+func (t *turn) step(ctx context.Context, asked int) (ended bool, err error) {
+	s, err := t.buildStep(ctx, asked)
 	if err != nil {
 		return false, err
 	}
 	t.out.Steps++
-	if err := s.ask(ctx); err != nil {
+	if err := s.requestAnswer(ctx); err != nil {
 		return false, t.broke(ctx, s, err)
 	}
 	t.overflows = 0
@@ -220,7 +220,7 @@ func (t *talk) step(ctx context.Context, asked int) (ended bool, err error) {
 }
 
 // land pays for a whole answer and keeps it.
-func (t *talk) land(ctx context.Context, s *step) error {
+func (t *turn) land(ctx context.Context, s *step) error {
 	t.work.Purse.Spend(s.spent())
 	m := s.message()
 	if err := t.save(ctx, &m.Info, m.Parts...); err != nil {
@@ -243,7 +243,7 @@ func endOf(r model.Reason) string {
 
 // broke keeps what there is of an answer that broke off, and says what is to
 // be done: nil, where the conversation is summed up and asked about again.
-func (t *talk) broke(ctx context.Context, s *step, err error) error {
+func (t *turn) broke(ctx context.Context, s *step, err error) error {
 	if e, ok := errors.AsType[*model.Error](err); ok && e.Kind == model.Overflow && !t.r.deps.Rules.NoCompact && t.overflows < lasting {
 		t.overflows++
 		t.r.deps.Keeper.Tell(News{Info: &s.info, Removed: true})
@@ -261,7 +261,7 @@ func (t *talk) broke(ctx context.Context, s *step, err error) error {
 }
 
 // save keeps something whatever became of ctx.
-func (t *talk) save(ctx context.Context, info *message.Info, parts ...message.Part) error {
+func (t *turn) save(ctx context.Context, info *message.Info, parts ...message.Part) error {
 	err := t.r.deps.Keeper.Save(context.WithoutCancel(ctx), info, parts...)
 	if err != nil {
 		t.out.Failed = err

@@ -52,9 +52,9 @@ type board struct {
 // to show; "" is a board that nobody sees.
 func newBoard(dir string) *board { return &board{dir: dir} }
 
-// show makes the board show these servers. It writes a file when they differ
+// publish makes the board show these servers. It writes a file when they differ
 // from those shown now.
-func (b *board) show(list []lsp.Status) {
+func (b *board) publish(list []lsp.Status) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.dir == "" || b.closed || b.path == "" && len(list) == 0 {

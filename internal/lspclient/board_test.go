@@ -32,7 +32,7 @@ func TestBoard(t *testing.T) {
 		t.Errorf("%v without a folder", got)
 	}
 	one, two := newBoard(dir), newBoard(dir)
-	one.show(nil)
+	one.publish(nil)
 	if names := listing(t, dir); names != nil {
 		t.Errorf("%v, and nothing to show", names)
 	}
@@ -40,8 +40,8 @@ func TestBoard(t *testing.T) {
 	go1 := lsp.Status{ID: "gopls", Root: "/a", State: lsp.StateReady, PID: 12, Memory: 1 << 30, Since: since, Files: 3, Program: "gopls"}
 	go2 := lsp.Status{ID: "gopls", Root: "/b", State: lsp.StateBroken, Error: "gone \"so\"", Restarts: 3}
 	ts := lsp.Status{ID: "typescript", Root: "/a", State: lsp.StateStarting}
-	one.show([]lsp.Status{ts, go2})
-	two.show([]lsp.Status{go1})
+	one.publish([]lsp.Status{ts, go2})
+	two.publish([]lsp.Status{go1})
 	mine := func(list ...lsp.Status) []lsp.Status {
 		for i := range list {
 			list[i].Owner = os.Getpid()
@@ -58,13 +58,13 @@ func TestBoard(t *testing.T) {
 			}
 		}
 	}
-	one.show(nil)
+	one.publish(nil)
 	if d := cmp.Diff(mine(go1), ReadBoard(dir)); d != "" {
 		t.Error(d)
 	}
 	one.close()
 	one.close()
-	one.show([]lsp.Status{ts}) // too late
+	one.publish([]lsp.Status{ts}) // too late
 	two.close()
 	if names := listing(t, dir); names != nil {
 		t.Errorf("%v is left", names)
@@ -75,8 +75,8 @@ func TestBoard(t *testing.T) {
 func TestBoardOfTheDead(t *testing.T) {
 	dir := t.TempDir()
 	dead, alive := newBoard(dir), newBoard(dir)
-	dead.show([]lsp.Status{{ID: "dead"}})
-	alive.show([]lsp.Status{{ID: "alive"}})
+	dead.publish([]lsp.Status{{ID: "dead"}})
+	alive.publish([]lsp.Status{{ID: "alive"}})
 	defer alive.close()
 	if err := dead.lock.Close(); err != nil { // as the system does at the end
 		t.Fatal(err)
@@ -110,10 +110,10 @@ func TestBoardTrouble(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := newBoard(file)
-	b.show([]lsp.Status{{ID: "x"}})
+	b.publish([]lsp.Status{{ID: "x"}})
 	b.close()
 	none := newBoard("")
-	none.show([]lsp.Status{{ID: "x"}})
+	none.publish([]lsp.Status{{ID: "x"}})
 	none.close()
 	if got := append(ReadBoard(file), ReadBoard("")...); got != nil {
 		t.Errorf("%v", got)
@@ -123,8 +123,8 @@ func TestBoardTrouble(t *testing.T) {
 	broken, good := newBoard(dir), newBoard(dir)
 	defer broken.close()
 	defer good.close()
-	broken.show([]lsp.Status{{ID: "x"}})
-	good.show([]lsp.Status{{ID: "y"}})
+	broken.publish([]lsp.Status{{ID: "x"}})
+	good.publish([]lsp.Status{{ID: "y"}})
 	if err := os.WriteFile(broken.path+boardShown, []byte(`[{"id":`), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -140,10 +140,10 @@ func TestBoardAtOnce(t *testing.T) {
 	var writers, readers sync.WaitGroup
 	stop := make(chan struct{})
 	steady := newBoard(dir)
-	steady.show([]lsp.Status{{ID: "steady"}})
+	steady.publish([]lsp.Status{{ID: "steady"}})
 	writers.Go(func() {
 		for i := range 200 {
-			steady.show([]lsp.Status{{ID: "steady", Restarts: -1 - i}})
+			steady.publish([]lsp.Status{{ID: "steady", Restarts: -1 - i}})
 		}
 	})
 	for range 3 {
@@ -179,7 +179,7 @@ func TestBoardAtOnce(t *testing.T) {
 			b := newBoard(dir)
 			for i := range 25 {
 				n := w*100 + i
-				b.show([]lsp.Status{{ID: "a", Restarts: n}, {ID: "b", Restarts: n}})
+				b.publish([]lsp.Status{{ID: "a", Restarts: n}, {ID: "b", Restarts: n}})
 				if b.shown == nil && runtime.GOOS != "windows" { // where an open file is not replaced
 					t.Error("a state was not shown")
 				}

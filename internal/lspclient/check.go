@@ -37,11 +37,11 @@ func (s *Set) Before(ctx context.Context, files ...string) Baseline {
 	for _, l := range s.links() {
 		for _, file := range files {
 			l.mu.Lock()
-			d := l.docs[s.named(file)]
+			d := l.docs[s.serverPath(file)]
 			unsettled := d != nil && !l.settledLocked(d)
 			l.mu.Unlock()
 			if unsettled {
-				_ = l.await(ctx, d) // then nothing is known of it
+				_ = l.waitDiagnostics(ctx, d) // then nothing is known of it
 			}
 		}
 		l.mu.Lock()
@@ -82,7 +82,7 @@ func (s *Set) Check(ctx context.Context, q Question) lsp.Report {
 	asked := map[string]string{} // what files were called by who asked
 	q.Files = slices.Clone(q.Files)
 	for i, file := range q.Files {
-		q.Files[i] = s.named(file)
+		q.Files[i] = s.serverPath(file)
 		asked[q.Files[i]] = file
 	}
 	s.flush(ctx)
@@ -107,7 +107,7 @@ func (s *Set) Check(ctx context.Context, q Question) lsp.Report {
 }
 
 // An errand is a file that was brought to a server.
-type errand struct {
+type task struct {
 	path   string
 	client *client
 	link   *link
@@ -121,12 +121,12 @@ type errand struct {
 
 // errands brings files to all their servers, which are started if they have to
 // be, side by side.
-func (s *Set) errands(ctx context.Context, files []string) []errand {
-	var errands []errand
+func (s *Set) errands(ctx context.Context, files []string) []task {
+	var errands []task
 	for _, file := range files {
 		for _, m := range s.matches(file) {
 			c, err := s.client(m)
-			errands = append(errands, errand{path: file, client: c, err: err})
+			errands = append(errands, task{path: file, client: c, err: err})
 		}
 	}
 	var wg sync.WaitGroup
@@ -166,13 +166,13 @@ func (c *client) start(ctx context.Context) {
 // wait waits for what the server finds. A file that was not changed, in a
 // server that has heard of another change since, gets a moment to be looked at
 // again.
-func (v *errand) wait(ctx context.Context, unchanged bool) {
+func (v *task) wait(ctx context.Context, unchanged bool) {
 	l := v.link
-	defer v.client.use()()
+	defer v.client.acquire()()
 	if unchanged {
-		v.rest(ctx)
+		v.waitPublished(ctx)
 	}
-	v.err = l.await(ctx, v.doc)
+	v.err = l.waitDiagnostics(ctx, v.doc)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f := l.found[v.path]
@@ -189,9 +189,9 @@ func (v *errand) wait(ctx context.Context, unchanged bool) {
 // to be looked at.
 var errOvertaken = errors.New("the file was changed again before it was checked")
 
-// rest waits until the server has published the file since it was last told of
+// waitPublished waits until the server has published the file since it was last told of
 // a change, or has been silent for a while.
-func (v *errand) rest(ctx context.Context) {
+func (v *task) waitPublished(ctx context.Context) {
 	l := v.link
 	timer := time.NewTimer(restTime)
 	defer timer.Stop()
@@ -217,7 +217,7 @@ func (v *errand) rest(ctx context.Context) {
 }
 
 // report puts together what the errands have brought.
-func (s *Set) report(ctx context.Context, q Question, errands []errand) lsp.Report {
+func (s *Set) report(ctx context.Context, q Question, errands []task) lsp.Report {
 	var out lsp.Report
 	for _, file := range q.Files {
 		r, known, pending := s.fileReport(file, q.Before, errands)
@@ -225,7 +225,7 @@ func (s *Set) report(ctx context.Context, q Question, errands []errand) lsp.Repo
 			out.Files = append(out.Files, r)
 		}
 		out.Pending = append(out.Pending, pending...)
-		out.Missing = append(out.Missing, missing(file, errands)...)
+		out.Missing = append(out.Missing, missingServers(file, errands)...)
 		s.owe(file, len(pending) > 0)
 	}
 	if q.Others {
@@ -235,8 +235,8 @@ func (s *Set) report(ctx context.Context, q Question, errands []errand) lsp.Repo
 	return out
 }
 
-// missing are the servers of a file that are not on this machine.
-func missing(file string, errands []errand) (out []lsp.Pending) {
+// missingServers are the servers of a file that are not on this machine.
+func missingServers(file string, errands []task) (out []lsp.Pending) {
 	for _, v := range errands {
 		if m, ok := errors.AsType[*Missing](v.err); ok && v.path == file {
 			out = append(out, lsp.Pending{Server: m.Server, Path: file, Why: m.Why, Failed: true})
@@ -255,7 +255,7 @@ func (s *Set) owe(file string, owed bool) {
 }
 
 // fileReport is what the servers of one file say.
-func (s *Set) fileReport(file string, before Baseline, errands []errand) (r lsp.FileReport, known bool, pending []lsp.Pending) {
+func (s *Set) fileReport(file string, before Baseline, errands []task) (r lsp.FileReport, known bool, pending []lsp.Pending) {
 	r = lsp.FileReport{Path: file, Diagnostics: []lsp.Diagnostic{}}
 	for _, v := range errands {
 		switch {
@@ -269,13 +269,13 @@ func (s *Set) fileReport(file string, before Baseline, errands []errand) (r lsp.
 			}
 		}
 	}
-	r.Diagnostics = marked(r.Diagnostics, before, file)
+	r.Diagnostics = markKnown(r.Diagnostics, before, file)
 	return r, known, pending
 }
 
 // why says why a server has nothing to say about a file, and whether that is
 // because it is not at work; "" where that needs no telling.
-func (v *errand) why() (why string, failed bool) {
+func (v *task) why() (why string, failed bool) {
 	if _, missing := errors.AsType[*Missing](v.err); missing || errors.Is(v.err, errNotText) || errors.Is(v.err, fs.ErrNotExist) || errors.Is(v.err, errSetClosed) {
 		return "", false
 	}
@@ -306,8 +306,8 @@ func keyOf(d lsp.Diagnostic) string {
 	return fmt.Sprintf("%d\x00%s\x00%s\x00%s", d.Severity, d.Source, d.Code, d.Message)
 }
 
-// marked marks what was there before.
-func marked(list []lsp.Diagnostic, before Baseline, path string) []lsp.Diagnostic {
+// markKnown marks what was there before.
+func markKnown(list []lsp.Diagnostic, before Baseline, path string) []lsp.Diagnostic {
 	list = slices.Clone(list)
 	old := map[string]int{}
 	for _, d := range before[path] {

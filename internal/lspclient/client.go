@@ -59,8 +59,8 @@ func newClient(s *Set, m match) *client {
 	}
 }
 
-// move changes the state; c.mu is held. Who watches is told when it is not.
-func (c *client) move(state, fault string) {
+// setState changes the state; c.mu is held. Who watches is told when it is not.
+func (c *client) setState(state, fault string) {
 	if c.state != state {
 		c.since = time.Now()
 	}
@@ -68,11 +68,11 @@ func (c *client) move(state, fault string) {
 	if fault != "" {
 		c.log.Add("helve", fault)
 	}
-	c.set.spawn(c.set.told)
+	c.set.spawn(c.set.notifyChange)
 }
 
-// use notes that the server is being used, until done is called.
-func (c *client) use() (done func()) {
+// acquire notes that the server is being used, until done is called.
+func (c *client) acquire() (done func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.users++
@@ -96,8 +96,8 @@ func (c *client) idle() time.Duration {
 	return time.Since(c.used)
 }
 
-// linked is the life of now, nil where the server does not run.
-func (c *client) linked() *link {
+// current is the life of now, nil where the server does not run.
+func (c *client) current() *link {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.link
@@ -114,7 +114,7 @@ func (c *client) ensure(ctx context.Context) (*link, error) {
 	a := c.trying
 	if a == nil {
 		var err error
-		if a, err = c.begin(); err != nil {
+		if a, err = c.startAttempt(); err != nil {
 			c.mu.Unlock()
 			return nil, err
 		}
@@ -129,8 +129,8 @@ func (c *client) ensure(ctx context.Context) (*link, error) {
 	}
 }
 
-// begin starts an attempt; c.mu is held.
-func (c *client) begin() (*attempt, error) {
+// startAttempt starts an attempt; c.mu is held.
+func (c *client) startAttempt() (*attempt, error) {
 	if c.state == lsp.StateBroken {
 		return nil, &Unavailable{c.server.ID, c.fault}
 	}
@@ -144,7 +144,7 @@ func (c *client) begin() (*attempt, error) {
 	c.set.spawn(c.set.makeRoom)
 	ctx, cancel := context.WithCancelCause(c.set.life)
 	a := &attempt{cancel: cancel, done: make(chan struct{})}
-	if !c.set.spawn(func() { c.try(ctx, a, how) }) {
+	if !c.set.spawn(func() { c.runAttempt(ctx, a, how) }) {
 		cancel(nil)
 		return nil, errSetClosed
 	}
@@ -153,12 +153,12 @@ func (c *client) begin() (*attempt, error) {
 		c.restarts++
 	}
 	c.started = true
-	c.move(lsp.StateStarting, "")
+	c.setState(lsp.StateStarting, "")
 	return a, nil
 }
 
-// try is one attempt, from beginning to end.
-func (c *client) try(ctx context.Context, a *attempt, how launch) {
+// runAttempt is one attempt, from beginning to end.
+func (c *client) runAttempt(ctx context.Context, a *attempt, how launch) {
 	defer close(a.done)
 	defer a.cancel(nil)
 	l, err := openLink(ctx, c, how)
@@ -174,7 +174,7 @@ func (c *client) try(ctx context.Context, a *attempt, how launch) {
 		a.link = l
 		return
 	}
-	c.failed(err)
+	c.recordFailure(err)
 	a.err = &Unavailable{c.server.ID, c.fault}
 }
 
@@ -185,28 +185,28 @@ func (c *client) begun(ctx context.Context, l *link) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if !c.set.spawn(func() { c.watch(l) }) {
+	if !c.set.spawn(func() { c.monitor(l) }) {
 		return errSetClosed
 	}
 	c.link, c.told = l, ""
-	c.move(lsp.StateReady, "")
+	c.setState(lsp.StateReady, "")
 	return nil
 }
 
-// failed notes that a life was short, or did not begin; c.mu is held.
-func (c *client) failed(err error) {
+// recordFailure notes that a life was short, or did not begin; c.mu is held.
+func (c *client) recordFailure(err error) {
 	if c.set.life.Err() != nil || errors.Is(err, errStopped) {
-		c.move(lsp.StateStopped, "")
+		c.setState(lsp.StateStopped, "")
 		return
 	}
 	c.lives++
 	why := sentence(err.Error())
 	if _, final := errors.AsType[*tooLarge](err); final || c.lives >= maxLives {
-		c.move(lsp.StateBroken, why+" It is not started again before somebody restarts it.")
+		c.setState(lsp.StateBroken, why+" It is not started again before somebody restarts it.")
 		return
 	}
 	c.resting = time.Now().Add(firstDelay << (c.lives - 1))
-	c.move(lsp.StateFailed, why)
+	c.setState(lsp.StateFailed, why)
 }
 
 // sentence makes a text end as one.
@@ -228,25 +228,25 @@ func (e *tooLarge) Error() string {
 	return fmt.Sprintf("It held %d MiB, and %d are the most: language_servers.memory_bytes in the config changes that.", e.held>>20, e.limit>>20)
 }
 
-// watch looks after a running server until it ends.
-func (c *client) watch(l *link) {
+// monitor looks after a running server until it ends.
+func (c *client) monitor(l *link) {
 	timer := time.NewTicker(min(watchEvery, max(c.set.opt.Idle/4, 10*time.Millisecond)))
 	defer timer.Stop()
 	born := time.Now()
 	for {
 		select {
 		case <-l.conn.done():
-			c.over(l, l.epitaph(), born)
+			c.handleExit(l, l.epitaph(), born)
 			return
 		case <-timer.C:
-			c.set.show()
+			c.set.publishStatus()
 			if c.idle() > c.set.opt.Idle {
-				c.over(l, errStopped, born)
+				c.handleExit(l, errStopped, born)
 				return
 			}
 			if limit := c.set.opt.Memory; limit > 0 {
 				if held := l.memory(); held > limit {
-					c.over(l, &tooLarge{held, limit}, born)
+					c.handleExit(l, &tooLarge{held, limit}, born)
 					return
 				}
 			}
@@ -254,15 +254,15 @@ func (c *client) watch(l *link) {
 	}
 }
 
-// over ends a life.
-func (c *client) over(l *link, why error, born time.Time) {
+// handleExit ends a life.
+func (c *client) handleExit(l *link, why error, born time.Time) {
 	c.mu.Lock()
 	if c.link == l {
 		c.link = nil
 		if time.Since(born) > steadyAfter {
 			c.lives = 0
 		}
-		c.failed(why)
+		c.recordFailure(why)
 	}
 	c.mu.Unlock()
 	l.stop()
@@ -276,7 +276,7 @@ func (c *client) reset() {
 	if a != nil {
 		a.cancel(errStopped)
 	}
-	c.move(lsp.StateStopped, "")
+	c.setState(lsp.StateStopped, "")
 	c.mu.Unlock()
 	if l != nil && !c.set.spawn(l.stop) { // nobody waits for its end
 		l.stop()

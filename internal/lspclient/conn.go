@@ -76,14 +76,14 @@ type conn struct {
 	mu      sync.Mutex
 	why     error // once ended
 	lastID  int64
-	waiting map[int64]chan<- answer
+	waiting map[int64]chan<- response
 	queue   [][]byte
 	bytes   int // waiting in the queue or being written
 	count   int
 }
 
 // An answer is what a server has said to a call.
-type answer struct {
+type response struct {
 	result json.RawMessage
 	err    error
 }
@@ -107,7 +107,7 @@ func newConn(in io.WriteCloser, out io.Reader, h handler) *conn {
 		room:    queueBytes,
 		filled:  make(chan struct{}, 1),
 		ended:   make(chan struct{}),
-		waiting: map[int64]chan<- answer{},
+		waiting: map[int64]chan<- response{},
 	}
 	go c.read()
 	go c.write()
@@ -121,13 +121,13 @@ func (c *conn) call(ctx context.Context, method string, params any) (json.RawMes
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	got := make(chan answer, 1)
+	got := make(chan response, 1)
 	c.mu.Lock()
 	c.lastID++
 	id := c.lastID
 	c.waiting[id] = got
 	c.mu.Unlock()
-	defer c.forget(id)
+	defer c.dropPending(id)
 
 	key := json.RawMessage(strconv.FormatInt(id, 10))
 	if err := c.send(message{ID: key, Method: method, Params: params}); err != nil {
@@ -139,7 +139,7 @@ func (c *conn) call(ctx context.Context, method string, params any) (json.RawMes
 	case <-c.ended:
 	case <-ctx.Done():
 	}
-	c.forget(id) // from here on nothing is put into got
+	c.dropPending(id) // from here on nothing is put into got
 	select {
 	case a := <-got:
 		return a.result, a.err
@@ -152,7 +152,7 @@ func (c *conn) call(ctx context.Context, method string, params any) (json.RawMes
 	return nil, context.Cause(ctx)
 }
 
-func (c *conn) forget(id int64) {
+func (c *conn) dropPending(id int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.waiting, id)
@@ -341,7 +341,7 @@ func (c *conn) take(body []byte) {
 	case m.Method != "":
 		c.h.notified(m.Method, m.Params)
 	case hasID:
-		c.answered(m.ID, m.Result, m.Error)
+		c.dispatchResponse(m.ID, m.Result, m.Error)
 	default:
 		c.h.stray(fmt.Sprintf("not a message: %.200q", body))
 	}
@@ -367,12 +367,12 @@ func (c *conn) reply(id json.RawMessage, method string, params json.RawMessage) 
 	}
 }
 
-// answered hands the answer to the call that waits for it, if one does.
-func (c *conn) answered(id, result, failure json.RawMessage) {
-	a := answer{result: result}
+// dispatchResponse hands the answer to the call that waits for it, if one does.
+func (c *conn) dispatchResponse(id, result, failure json.RawMessage) {
+	a := response{result: result}
 	switch {
 	case len(failure) > 0 && !isNull(failure):
-		a = answer{err: parseError(failure)}
+		a = response{err: parseError(failure)}
 	case result == nil:
 		a.result = json.RawMessage("null")
 	}

@@ -83,7 +83,7 @@ func readText(path string) (string, stamp, error) {
 func (l *link) sync(path string) (d *doc, version int, err error) {
 	l.syncing.Lock()
 	defer l.syncing.Unlock()
-	l.drain()
+	l.absorbLocked()
 	if d, err = l.bring(path); err != nil {
 		return nil, 0, err
 	}
@@ -107,7 +107,7 @@ func (l *link) bring(path string) (*doc, error) {
 		return nil, err
 	}
 	if d == nil {
-		return l.begin(path, text, at)
+		return l.openDoc(path, text, at)
 	}
 	if d.text == text {
 		d.stamp = at
@@ -116,8 +116,8 @@ func (l *link) bring(path string) (*doc, error) {
 	return d, l.send(d, text, at)
 }
 
-// begin opens a file in the server; l.syncing is held.
-func (l *link) begin(path, text string, at stamp) (*doc, error) {
+// openDoc opens a file in the server; l.syncing is held.
+func (l *link) openDoc(path, text string, at stamp) (*doc, error) {
 	d := &doc{path: path, uri: uriOf(path), text: text, lines: newLines(text), stamp: at}
 	l.mu.Lock()
 	if last, again := l.closed[path]; again { // what is still on its way about an earlier text has a lower number
@@ -221,9 +221,9 @@ func (l *link) watched(changes ...FileChange) error {
 	return l.conn.notify("workspace/didChangeWatchedFiles", map[string]any{"changes": events})
 }
 
-// hear notes changes on disk. The server is told of them in their order, and
+// queueChanges notes changes on disk. The server is told of them in their order, and
 // before anything else is sent to it.
-func (l *link) hear(changes []FileChange) {
+func (l *link) queueChanges(changes []FileChange) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, ch := range changes {
@@ -237,11 +237,11 @@ func (l *link) hear(changes []FileChange) {
 func (l *link) absorb() {
 	l.syncing.Lock()
 	defer l.syncing.Unlock()
-	l.drain()
+	l.absorbLocked()
 }
 
-// drain is absorb; l.syncing is held.
-func (l *link) drain() {
+// absorbLocked is absorb; l.syncing is held.
+func (l *link) absorbLocked() {
 	const most = 1000 // in one message
 	l.mu.Lock()
 	changes := l.heard
@@ -271,7 +271,7 @@ func (l *link) take(ch *FileChange) bool {
 	l.mu.Lock()
 	d := l.docs[ch.Path]
 	if ch.Kind == Deleted {
-		l.forget(ch.Path)
+		l.dropFindings(ch.Path)
 	}
 	l.mu.Unlock()
 	switch {
@@ -285,8 +285,8 @@ func (l *link) take(ch *FileChange) bool {
 	return ch.Kind == Created
 }
 
-// forget drops what was found in a file; l.mu is held.
-func (l *link) forget(path string) {
+// dropFindings drops what was found in a file; l.mu is held.
+func (l *link) dropFindings(path string) {
 	if f := l.found[path]; f != nil {
 		l.read(path, f.list, nil)
 		l.read(path, f.pulled, nil)
@@ -345,7 +345,7 @@ func (l *link) newTree(ctx context.Context) {
 	t := newTree(l.c.root, func(rel string) bool { return l.wants(filepath.Join(l.c.root, rel), 0) })
 	t.look(ctx)
 	missed, _ := l.tree.Swap(t).look(ctx) // what has changed up to now
-	l.hear(missed)
+	l.queueChanges(missed)
 }
 
 // refresh looks at the files that are open, and sends what others have changed.
@@ -368,7 +368,7 @@ func (l *link) refresh() {
 		switch {
 		case same:
 		case errors.Is(err, fs.ErrNotExist):
-			l.hear([]FileChange{{d.path, Deleted}})
+			l.queueChanges([]FileChange{{d.path, Deleted}})
 			l.absorb()
 		default:
 			_, _, _ = l.sync(d.path) // one that can not be read any more stays as it was
@@ -384,7 +384,7 @@ func (s *Set) Changed(changes ...FileChange) {
 			s.spawn(l.c.reset) // what it depends on has changed: it starts anew with its next use
 			continue
 		}
-		l.hear(changes)
+		l.queueChanges(changes)
 		s.spawn(l.absorb)
 	}
 }
@@ -440,7 +440,7 @@ func (s *Set) flush(ctx context.Context) {
 			l.c.reset()
 			continue
 		}
-		l.hear(changes)
+		l.queueChanges(changes)
 		l.absorb()
 	}
 	s.mu.Lock()

@@ -102,7 +102,7 @@ func applyEdits(text string, edits []textEdit, e counting) (string, error) {
 	done := 0
 	for _, s := range splices {
 		if s.start < done {
-			at := l.position(s.start, utf16Units)
+			at := l.positionAt(s.start, utf16Units)
 			return "", fmt.Errorf("%w in line %d", errOverlap, at.Line+1)
 		}
 		b.WriteString(text[done:s.start])
@@ -134,7 +134,7 @@ func minimalChange(before, after string, e counting) (lsp.Range, string) {
 		tail--
 	}
 	l := newLines(before)
-	where := lsp.Range{Start: l.position(start, e), End: l.position(len(before)-tail, e)}
+	where := lsp.Range{Start: l.positionAt(start, e), End: l.positionAt(len(before)-tail, e)}
 	return where, after[start : len(after)-tail]
 }
 

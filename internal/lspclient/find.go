@@ -19,8 +19,8 @@ import (
 // launch makes the server ready for a root: which program, with what around
 // it. It starts nothing and downloads nothing; what is not there is a
 // [*Missing] error.
-func (s Server) launch(root string, p place) (launch, error) {
-	argv, err := s.command(root, p)
+func (s Server) launch(root string, p environment) (launch, error) {
+	argv, err := s.findCommand(root, p)
 	if err != nil {
 		return launch{}, err
 	}
@@ -45,8 +45,8 @@ func (s Server) launch(root string, p place) (launch, error) {
 	return l, nil
 }
 
-// command returns the first command of the server whose program is there.
-func (s Server) command(root string, p place) ([]string, error) {
+// findCommand returns the first command of the server whose program is there.
+func (s Server) findCommand(root string, p environment) ([]string, error) {
 	if len(s.Command) == 0 {
 		return nil, &Missing{s.ID, fmt.Sprintf("The language server %s has no command: set lsp.%s.command in the config.", s.ID, s.ID)}
 	}
@@ -55,7 +55,7 @@ func (s Server) command(root string, p place) ([]string, error) {
 	}
 	var inside error
 	for _, c := range append([][]string{s.Command}, s.others...) {
-		program, err := s.program(c[0], root, p)
+		program, err := s.findProgram(c[0], root, p)
 		if err == nil {
 			return append([]string{program}, c[1:]...), nil
 		}
@@ -71,7 +71,7 @@ func (s Server) command(root string, p place) ([]string, error) {
 
 // configured returns the command that the config names. A relative path starts
 // at the working folder.
-func (s Server) configured(p place) ([]string, error) {
+func (s Server) configured(p environment) ([]string, error) {
 	argv := slices.Clone(s.Command)
 	if !hasSeparator(argv[0]) {
 		program, err := p.find(argv[0])
@@ -96,10 +96,10 @@ func (s Server) configured(p place) ([]string, error) {
 	return argv, nil
 }
 
-// program finds one of a known server: in the project where that is trusted
+// findProgram finds one of a known server: in the project where that is trusted
 // and the usual place for it, otherwise on the PATH, at last in a virtual
 // environment.
-func (s Server) program(name, root string, p place) (string, error) {
+func (s Server) findProgram(name, root string, p environment) (string, error) {
 	inside := ""
 	if file, ok := p.upwards(root, "node_modules/.bin/"+name); ok && s.npm {
 		inside, _ = exec.LookPath(file)
@@ -139,7 +139,7 @@ func isInside(err error) bool {
 
 // find looks a program up on the PATH. One in the project counts only where
 // that is trusted: it is passed over for one further back.
-func (p place) find(name string) (string, error) {
+func (p environment) find(name string) (string, error) {
 	var refused error
 	if p.lookPath != nil {
 		found, err := p.lookPath(name)
@@ -175,11 +175,11 @@ func (p place) find(name string) (string, error) {
 }
 
 // mayRun tells whether a program may be run by where it lies.
-func (p place) mayRun(file string) bool { return p.trusted || !p.inside(file) }
+func (p environment) mayRun(file string) bool { return p.trusted || !p.inProject(file) }
 
-// inside tells whether a file is of the project, by its name or by where it
+// inProject tells whether a file is of the project, by its name or by where it
 // really is.
-func (p place) inside(file string) bool {
+func (p environment) inProject(file string) bool {
 	for _, dir := range []string{p.dir, p.worktree} {
 		if dir == "" || isTop(dir) {
 			continue
@@ -195,7 +195,7 @@ func (p place) inside(file string) bool {
 
 // cautions returns what a process is to have in its environment so that it,
 // too, finds no programs in a project that is not trusted.
-func (p place) cautions() map[string]string {
+func (p environment) cautions() map[string]string {
 	env := map[string]string{}
 	if p.trusted {
 		return env
@@ -204,7 +204,7 @@ func (p place) cautions() map[string]string {
 		env["NoDefaultCurrentDirectoryInExePath"] = "1"
 	}
 	all := filepath.SplitList(p.env("PATH"))
-	kept := slices.DeleteFunc(slices.Clone(all), func(dir string) bool { return !filepath.IsAbs(dir) || p.inside(dir) })
+	kept := slices.DeleteFunc(slices.Clone(all), func(dir string) bool { return !filepath.IsAbs(dir) || p.inProject(dir) })
 	if len(kept) < len(all) {
 		env["PATH"] = strings.Join(kept, string(filepath.ListSeparator))
 	}
@@ -213,7 +213,7 @@ func (p place) cautions() map[string]string {
 
 // upwards looks for a file of the project: in the root, and in the folders
 // above it as far as they are of the project.
-func (p place) upwards(root, name string) (string, bool) {
+func (p environment) upwards(root, name string) (string, bool) {
 	w, ok := p.walk(filepath.Join(root, "x"))
 	if !ok {
 		return "", false
@@ -226,7 +226,7 @@ func (p place) upwards(root, name string) (string, bool) {
 	return "", false
 }
 
-func (p place) env(name string) string {
+func (p environment) env(name string) string {
 	if p.getenv == nil {
 		return ""
 	}
@@ -234,14 +234,14 @@ func (p place) env(name string) string {
 }
 
 // flag tells whether a variable switches something on.
-func (p place) flag(name string) bool {
+func (p environment) flag(name string) bool {
 	value := strings.ToLower(p.env(name))
 	return value == "1" || value == "true"
 }
 
 // cache returns a folder of the user's cache that belongs to a root, and ""
 // where there is no cache.
-func (p place) cache(server, root string) string {
+func (p environment) cache(server, root string) string {
 	dir := p.env("XDG_CACHE_HOME")
 	if dir == "" {
 		if home := p.env("HOME"); home != "" && runtime.GOOS != "darwin" && runtime.GOOS != "windows" {
@@ -250,7 +250,7 @@ func (p place) cache(server, root string) string {
 			dir, _ = os.UserCacheDir()
 		}
 	}
-	if !filepath.IsAbs(dir) || p.inside(dir) {
+	if !filepath.IsAbs(dir) || p.inProject(dir) {
 		return ""
 	}
 	sum := sha256.Sum256([]byte(root))

@@ -65,7 +65,7 @@ func TestPathIntoTheProject(t *testing.T) {
 			clangd := byID(t, Builtin(), "clangd")
 			inside := m.program(m.in("bin"), "clangd")
 			m.env["PATH"] = strings.Join([]string{m.in("bin"), ".", "", "tools", m.bin}, string(filepath.ListSeparator))
-			at := func(trusted bool) place {
+			at := func(trusted bool) environment {
 				p := m.place(trusted)
 				p.lookPath = look(m)
 				return p

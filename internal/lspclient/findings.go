@@ -69,7 +69,7 @@ func (l *link) published(params json.RawMessage) {
 	} else if l.docs[path] != nil {
 		l.unnumbered = true
 	}
-	l.tell()
+	l.wake()
 	l.mu.Unlock()
 	if told := l.c.set.opt.OnDiagnostics; told != nil {
 		told(l.c.server.ID, path)
@@ -157,8 +157,8 @@ func replaced(raw json.RawMessage, r lsp.Range) json.RawMessage {
 	return out
 }
 
-// tell wakes who waits for something to happen; l.mu is held.
-func (l *link) tell() {
+// wake wakes who waits for something to happen; l.mu is held.
+func (l *link) wake() {
 	close(l.news)
 	l.news = make(chan struct{})
 }
@@ -222,9 +222,9 @@ const (
 	muteWait  = time.Second
 )
 
-// await waits until the server has said what it has to say about the text of a
+// waitDiagnostics waits until the server has said what it has to say about the text of a
 // file.
-func (l *link) await(ctx context.Context, d *doc) error {
+func (l *link) waitDiagnostics(ctx context.Context, d *doc) error {
 	if l.able.tsserver {
 		if err := l.pullTypeScript(ctx, d); !unasked(err) {
 			return err
@@ -238,7 +238,7 @@ func (l *link) await(ctx context.Context, d *doc) error {
 		defer cancel()
 		ctx = short
 	}
-	err := l.listen(ctx, d)
+	err := l.waitPushed(ctx, d)
 	if errors.Is(err, context.DeadlineExceeded) {
 		l.mu.Lock()
 		l.mute++
@@ -247,9 +247,9 @@ func (l *link) await(ctx context.Context, d *doc) error {
 	return err
 }
 
-// listen is await for a server that has to speak by itself, until it turns out
+// waitPushed is await for a server that has to speak by itself, until it turns out
 // that it can be asked.
-func (l *link) listen(ctx context.Context, d *doc) error {
+func (l *link) waitPushed(ctx context.Context, d *doc) error {
 	var hush <-chan time.Time
 	for {
 		if l.supports("textDocument/diagnostic") {
@@ -319,12 +319,12 @@ func (l *link) raise(ctx context.Context, d *doc) {
 // pull asks the server what is wrong with a file.
 func (l *link) pull(ctx context.Context, d *doc) error {
 	for asked := false; ; {
-		version, done := l.ask(d, asked)
+		version, done := l.versionToPull(d, asked)
 		if done {
 			return nil
 		}
 		raw, err := l.conn.call(ctx, "textDocument/diagnostic", map[string]any{"textDocument": map[string]any{"uri": d.uri}})
-		if failure, ok := errors.AsType[*rpcError](err); ok && failure.again() {
+		if failure, ok := errors.AsType[*rpcError](err); ok && failure.retryable() {
 			select { // it was busy with something else
 			case <-time.After(50 * time.Millisecond):
 				continue
@@ -335,16 +335,16 @@ func (l *link) pull(ctx context.Context, d *doc) error {
 		if err != nil {
 			return err
 		}
-		if err := l.answered(d, version, raw); err != nil {
+		if err := l.storeDiagnostics(d, version, raw); err != nil {
 			return err
 		}
 		asked = true
 	}
 }
 
-// ask is what to ask about a file, or that there is nothing more to: after a
+// versionToPull is what to ask about a file, or that there is nothing more to: after a
 // first answer, only if the text has changed since.
-func (l *link) ask(d *doc, asked bool) (version int, done bool) {
+func (l *link) versionToPull(d *doc, asked bool) (version int, done bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f := l.findingsOf(d.path)
@@ -354,9 +354,9 @@ func (l *link) ask(d *doc, asked bool) (version int, done bool) {
 	return d.version, asked && f.pulledVersion >= d.version
 }
 
-// again reports whether a question may be asked once more: the server gave up
+// retryable reports whether a question may be asked once more: the server gave up
 // on it because something had changed.
-func (e *rpcError) again() bool {
+func (e *rpcError) retryable() bool {
 	const serverCancelled, contentModified = -32802, -32801
 	return e.Code == serverCancelled || e.Code == contentModified
 }
@@ -366,8 +366,8 @@ type pulledReport struct {
 	Items json.RawMessage `json:"items"`
 }
 
-// answered keeps what a server has answered about a file, and about others.
-func (l *link) answered(d *doc, version int, raw json.RawMessage) error {
+// storeDiagnostics keeps what a server has answered about a file, and about others.
+func (l *link) storeDiagnostics(d *doc, version int, raw json.RawMessage) error {
 	var report struct {
 		pulledReport
 		Related map[string]pulledReport `json:"relatedDocuments"`
@@ -384,7 +384,7 @@ func (l *link) answered(d *doc, version int, raw json.RawMessage) error {
 		}
 	}
 	l.keepPulled(d.path, version, report.pulledReport)
-	l.tell()
+	l.wake()
 	return nil
 }
 

@@ -129,14 +129,14 @@ func (w *watcher) covers(path, whole string) bool {
 	if !w.glob.mayEnd(whole) {
 		return false
 	}
-	if rel, ok := below(w.base, path); ok && w.glob.match(globForm(rel)) {
+	if rel, ok := relativePath(w.base, path); ok && w.glob.match(globForm(rel)) {
 		return true
 	}
 	return w.bare && w.glob.match(whole)
 }
 
-// below returns the path from a folder to a file in it.
-func below(base, path string) (string, bool) {
+// relativePath returns the path from a folder to a file in it.
+func relativePath(base, path string) (string, bool) {
 	rest, ok := strings.CutPrefix(path, base)
 	if !ok || rest == "" {
 		return "", false

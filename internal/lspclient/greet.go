@@ -121,7 +121,7 @@ func (l *link) learn(raw json.RawMessage) error {
 	l.able.tsserver = passesOn(res.Capabilities["executeCommandProvider"])
 	l.able.saves, l.able.savesText = saveKind(res.Capabilities["textDocumentSync"])
 	encoding := res.OffsetEncoding
-	if named := res.Capabilities["positionEncoding"]; given(named) {
+	if named := res.Capabilities["positionEncoding"]; isSupported(named) {
 		_ = json.Unmarshal(named, &encoding) // what is not text is not one we know
 	}
 	switch e := counting(encoding); e {
@@ -147,8 +147,8 @@ func shortVersion(v string) string {
 	return v[:min(len(v), 80)]
 }
 
-// given reports whether a capability is there, and not just false.
-func given(raw json.RawMessage) bool {
+// isSupported reports whether a capability is there, and not just false.
+func isSupported(raw json.RawMessage) bool {
 	s := string(bytes.TrimSpace(raw))
 	return s != "" && s != "null" && s != "false"
 }
@@ -173,7 +173,7 @@ func saveKind(raw json.RawMessage) (told, text bool) {
 	var o struct {
 		Save json.RawMessage `json:"save"`
 	}
-	if json.Unmarshal(raw, &o) != nil || !given(o.Save) {
+	if json.Unmarshal(raw, &o) != nil || !isSupported(o.Save) {
 		return false, false
 	}
 	var how struct {
@@ -213,7 +213,7 @@ func provider(method string) string {
 // supports reports whether the server answers a request, as far as it has said.
 func (l *link) supports(method string) bool {
 	key := provider(method)
-	if key == "" || given(l.able.all[key]) {
+	if key == "" || isSupported(l.able.all[key]) {
 		return true
 	}
 	l.mu.Lock()

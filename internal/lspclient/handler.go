@@ -111,21 +111,21 @@ func (l *link) register(params json.RawMessage) {
 			}
 			reg.watchers, watch = &w, true
 		}
-		return l.enter(r.ID, reg)
+		return l.addRegistration(r.ID, reg)
 	})
 	if err != nil {
 		l.c.log.Add("helve", "a registration was left out: "+err.Error())
 	}
 	l.mu.Lock()
-	l.tell() // it may be asked for diagnostics from now on
+	l.wake() // it may be asked for diagnostics from now on
 	l.mu.Unlock()
 	if watch {
 		l.c.set.spawn(func() { l.newTree(l.c.set.life) })
 	}
 }
 
-// enter keeps a registration, as long as there is not too much of them.
-func (l *link) enter(id string, r registration) error {
+// addRegistration keeps a registration, as long as there is not too much of them.
+func (l *link) addRegistration(id string, r registration) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	steps := r.steps()

@@ -23,6 +23,6 @@ func (s Server) renews(file string) bool {
 	return false
 }
 
-// known reports whether the server is one of the table, and so known to check
+// isBuiltin reports whether the server is one of the table, and so known to check
 // other files later than the one that was changed.
-func (s Server) known() bool { return s.steps != nil || s.locate != nil }
+func (s Server) isBuiltin() bool { return s.steps != nil || s.locate != nil }

@@ -13,7 +13,7 @@ import (
 
 // settleOthers gives servers that have just checked a file a moment to say
 // what that means for others, and asks again about those that had errors.
-func (s *Set) settleOthers(ctx context.Context, errands []errand) {
+func (s *Set) settleOthers(ctx context.Context, errands []task) {
 	ctx, cancel := context.WithTimeout(ctx, otherTime)
 	defer cancel()
 	var wg sync.WaitGroup
@@ -42,7 +42,7 @@ func (l *link) calmDown(ctx context.Context) {
 	for _, d := range again {
 		if l.able.tsserver {
 			_ = l.pullTypeScript(ctx, d)
-		} else if l.opened(d.path) { // its answer comes behind what it publishes when it looks at the file again
+		} else if l.isOpen(d.path) { // its answer comes behind what it publishes when it looks at the file again
 			_, _ = l.conn.call(ctx, "textDocument/documentSymbol", map[string]any{"textDocument": map[string]any{"uri": d.uri}})
 		}
 	}
@@ -57,8 +57,8 @@ func (l *link) calmDown(ctx context.Context) {
 	}
 }
 
-// opened reports whether a file is open.
-func (l *link) opened(path string) bool {
+// isOpen reports whether a file is open.
+func (l *link) isOpen(path string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.docs[path] != nil
@@ -122,7 +122,7 @@ func hasError(list []lsp.Diagnostic) bool {
 // others are further files with errors: those that an earlier report owes, and
 // if it is asked for all that are known to be so after the change. known are
 // all other files that something is known of.
-func (s *Set) others(q Question, errands []errand) (out, known []lsp.FileReport) {
+func (s *Set) others(q Question, errands []task) (out, known []lsp.FileReport) {
 	s.mu.Lock()
 	sift := sieve{q: q, owed: maps.Clone(s.owed), at: map[string]int{}}
 	s.mu.Unlock()
@@ -133,7 +133,7 @@ func (s *Set) others(q Question, errands []errand) (out, known []lsp.FileReport)
 		return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.report.Path, b.report.Path))
 	})
 	for _, c := range sift.all[:min(len(sift.all), maxReported)] {
-		c.report.Diagnostics = marked(c.report.Diagnostics, q.Before, c.report.Path)
+		c.report.Diagnostics = markKnown(c.report.Diagnostics, q.Before, c.report.Path)
 		if owed := sift.owed[c.report.Path]; hasError(c.report.Diagnostics) && (q.Others || owed) {
 			out = append(out, c.report)
 			s.owe(c.report.Path, false)
@@ -166,7 +166,7 @@ func (v *sieve) take(l *link, since uint64) {
 	defer l.mu.Unlock()
 	for path, f := range l.found {
 		version := l.versionOf(path)
-		sure := max(f.seq, f.pulledSeq) > since || !l.c.server.known() || v.owed[path]
+		sure := max(f.seq, f.pulledSeq) > since || !l.c.server.isBuiltin() || v.owed[path]
 		if d := l.docs[path]; slices.Contains(v.q.Files, path) || !sure || d != nil && !l.settledLocked(d) {
 			continue
 		}
@@ -187,7 +187,7 @@ func hasNewError(r lsp.FileReport) bool {
 // certain is the publication after which everything that a server says is
 // about the files as they are now: the last one that it made about a file that
 // was changed; none, where it has not said yet what is wrong with those.
-func certain(l *link, errands []errand) (seq uint64) {
+func certain(l *link, errands []task) (seq uint64) {
 	known := true
 	for _, v := range errands {
 		if v.link == l && v.fresh {

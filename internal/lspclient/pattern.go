@@ -23,7 +23,7 @@ const (
 // of the lengths of pattern and path: all ways through the pattern are gone at
 // once.
 type glob struct {
-	steps []step
+	steps []globStep
 	ends  []string // every text that matches ends with one of these
 }
 
@@ -41,7 +41,7 @@ const (
 	stepMatch                   // the whole has matched
 )
 
-type step struct {
+type globStep struct {
 	kind   stepKind
 	symbol rune
 	x, y   int
@@ -54,7 +54,7 @@ type class struct {
 	ranges [][2]rune
 }
 
-func (c *class) has(r rune) bool {
+func (c *class) contains(r rune) bool {
 	if r == '/' {
 		return false
 	}
@@ -137,7 +137,7 @@ func (m *walkers) advance(r rune) bool {
 			case stepSegment:
 				goes = r != '/'
 			case stepClass:
-				goes = s.class.has(r)
+				goes = s.class.contains(r)
 			}
 			if goes {
 				alive = true
@@ -202,10 +202,10 @@ func endings(pattern string) []string {
 func parseGlob(pattern string) (glob, error) {
 	p := globParser{rest: pattern}
 	if len(pattern) > maxGlobBytes {
-		p.fail("it is too long")
+		p.setError("it is too long")
 	}
 	p.sequence(0)
-	p.emit(step{kind: stepMatch})
+	p.emit(globStep{kind: stepMatch})
 	if p.err != nil {
 		return glob{}, fmt.Errorf("pattern %q: %w", text.VisibleLine(firstOf(pattern)), p.err)
 	}
@@ -220,11 +220,11 @@ func firstOf(pattern string) string {
 
 type globParser struct {
 	rest  string
-	steps []step
+	steps []globStep
 	err   error
 }
 
-func (p *globParser) fail(why string) {
+func (p *globParser) setError(why string) {
 	if p.err == nil {
 		p.err = errors.New(why)
 	}
@@ -232,10 +232,10 @@ func (p *globParser) fail(why string) {
 }
 
 // emit adds steps. Where they lead to is counted from the first of them.
-func (p *globParser) emit(list ...step) {
+func (p *globParser) emit(list ...globStep) {
 	base := len(p.steps)
 	if base+len(list) > maxGlobSteps {
-		p.fail("it is too long")
+		p.setError("it is too long")
 		return
 	}
 	for _, s := range list {
@@ -247,7 +247,7 @@ func (p *globParser) emit(list ...step) {
 
 // sequence reads up to the end, in a group up to the end of an alternative.
 func (p *globParser) sequence(depth int) {
-	for !ends(p.rest, depth) {
+	for !sequenceEnds(p.rest, depth) {
 		r, n := symbolAt(p.rest)
 		after := strings.TrimLeft(p.rest[n:], "*")
 		stars := len(p.rest) - n - len(after)
@@ -257,15 +257,15 @@ func (p *globParser) sequence(depth int) {
 			p.globstar()
 		case r == '*':
 			p.rest = after
-			p.emit(step{kind: stepSplit, x: 1, y: 3}, step{kind: stepSegment}, step{kind: stepJump})
-		case r == '/' && stars > 1 && ends(after, depth):
+			p.emit(globStep{kind: stepSplit, x: 1, y: 3}, globStep{kind: stepSegment}, globStep{kind: stepJump})
+		case r == '/' && stars > 1 && sequenceEnds(after, depth):
 			p.rest = after
-			p.emit(step{kind: stepSplit, x: 1, y: 6}, step{symbol: '/'},
-				step{kind: stepSplit, x: 3, y: 5}, step{kind: stepAny}, step{kind: stepJump, x: 2},
-				step{kind: stepJump, x: 7}, step{kind: stepEnds})
+			p.emit(globStep{kind: stepSplit, x: 1, y: 6}, globStep{symbol: '/'},
+				globStep{kind: stepSplit, x: 3, y: 5}, globStep{kind: stepAny}, globStep{kind: stepJump, x: 2},
+				globStep{kind: stepJump, x: 7}, globStep{kind: stepEnds})
 		case r == '?':
 			p.rest = p.rest[n:]
-			p.emit(step{kind: stepSegment})
+			p.emit(globStep{kind: stepSegment})
 		case r == '[':
 			p.rest = p.rest[n:]
 			p.class()
@@ -274,13 +274,13 @@ func (p *globParser) sequence(depth int) {
 			p.group(depth + 1)
 		default:
 			p.rest = p.rest[n:]
-			p.emit(step{symbol: r})
+			p.emit(globStep{symbol: r})
 		}
 	}
 }
 
-// ends says whether nothing of a sequence is left.
-func ends(rest string, depth int) bool {
+// sequenceEnds says whether nothing of a sequence is left.
+func sequenceEnds(rest string, depth int) bool {
 	return rest == "" || depth > 0 && (rest[0] == ',' || rest[0] == '}')
 }
 
@@ -288,27 +288,27 @@ func ends(rest string, depth int) bool {
 // none where a segment begins, else anything.
 func (p *globParser) globstar() {
 	if !strings.HasPrefix(p.rest, "/") {
-		p.emit(step{kind: stepSplit, x: 1, y: 3}, step{kind: stepAny}, step{kind: stepJump})
+		p.emit(globStep{kind: stepSplit, x: 1, y: 3}, globStep{kind: stepAny}, globStep{kind: stepJump})
 		return
 	}
 	p.rest = p.rest[1:]
-	p.emit(step{kind: stepSplit, x: 1, y: 3}, step{kind: stepBegins}, step{kind: stepJump, x: 7},
-		step{kind: stepSplit, x: 4, y: 6}, step{kind: stepAny}, step{kind: stepJump, x: 3}, step{symbol: '/'})
+	p.emit(globStep{kind: stepSplit, x: 1, y: 3}, globStep{kind: stepBegins}, globStep{kind: stepJump, x: 7},
+		globStep{kind: stepSplit, x: 4, y: 6}, globStep{kind: stepAny}, globStep{kind: stepJump, x: 3}, globStep{symbol: '/'})
 }
 
 // group comes after an opening brace.
 func (p *globParser) group(depth int) {
 	if depth > 64 {
-		p.fail("its groups are too deep in one another")
+		p.setError("its groups are too deep in one another")
 		return
 	}
 	var ends []int // steps that lead behind the group
 	for {
 		fork := len(p.steps)
-		p.emit(step{kind: stepSplit, x: 1})
+		p.emit(globStep{kind: stepSplit, x: 1})
 		p.sequence(depth)
 		if p.rest == "" {
-			p.fail("a { has no }")
+			p.setError("a { has no }")
 			return
 		}
 		more := p.rest[0] == ','
@@ -318,7 +318,7 @@ func (p *globParser) group(depth int) {
 			break
 		}
 		ends = append(ends, len(p.steps))
-		p.emit(step{kind: stepJump})
+		p.emit(globStep{kind: stepJump})
 		p.steps[fork].y = len(p.steps)
 	}
 	for _, end := range ends {
@@ -336,7 +336,7 @@ func (p *globParser) class() {
 	}
 	for first := true; ; first = false {
 		if p.rest == "" {
-			p.fail("a [ has no ]")
+			p.setError("a [ has no ]")
 			return
 		}
 		low, n := symbolAt(p.rest)
@@ -350,10 +350,10 @@ func (p *globParser) class() {
 			p.rest = p.rest[1+n:]
 		}
 		if high < low {
-			p.fail("a range in [] is the wrong way round")
+			p.setError("a range in [] is the wrong way round")
 			return
 		}
 		c.ranges = append(c.ranges, [2]rune{low, high})
 	}
-	p.emit(step{kind: stepClass, class: c})
+	p.emit(globStep{kind: stepClass, class: c})
 }

@@ -47,7 +47,7 @@ func (m mark) units(e counting) int {
 	return m.u16
 }
 
-func (m *mark) pass(r rune, width int) {
+func (m *mark) advance(r rune, width int) {
 	m.at += width
 	m.u8 += unitsOf(r, utf8Units)
 	m.u16 += unitsOf(r, utf16Units)
@@ -89,7 +89,7 @@ func marksOf(text string) []mark {
 		if here.at+width > len(marks)*markEvery {
 			marks = append(marks, here)
 		}
-		here.pass(r, width)
+		here.advance(r, width)
 	}
 	if here.at == len(marks)*markEvery {
 		marks = append(marks, here)
@@ -120,9 +120,9 @@ func (l lines) offset(p lsp.Position, e counting) int {
 	return l.seek(l.units(start, e)+p.Character, start, e, end)
 }
 
-// position is where an offset is. One inside a character, or inside \r\n, counts
+// positionAt is where an offset is. One inside a character, or inside \r\n, counts
 // as the place before it.
-func (l lines) position(offset int, e counting) lsp.Position {
+func (l lines) positionAt(offset int, e counting) lsp.Position {
 	offset = max(0, min(offset, len(l.text)))
 	line := sort.SearchInts(l.starts, offset+1) - 1
 	start := l.starts[line]
@@ -186,7 +186,7 @@ func convert(p lsp.Position, l lines, from, to counting) lsp.Position {
 	if from == to {
 		return p
 	}
-	return l.position(l.offset(p, from), to)
+	return l.positionAt(l.offset(p, from), to)
 }
 
 // wholeCharacters says whether a text can be cut at i without cutting a

@@ -70,7 +70,7 @@ func TestPosition(t *testing.T) {
 		{10, utf16Units, lsp.Position{Line: 2, Character: 0}},
 		{99, utf16Units, lsp.Position{Line: 2, Character: 0}},
 	} {
-		if got := l.position(c.offset, c.e); got != c.want {
+		if got := l.positionAt(c.offset, c.e); got != c.want {
 			t.Errorf("position(%d, %s) = %v, want %v", c.offset, c.e, got, c.want)
 		}
 	}
@@ -177,7 +177,7 @@ func TestOffsetAndPositionUndoEachOther(t *testing.T) {
 		for number, line := range plainLines(text) {
 			units := 0
 			for i, at := range line {
-				p := l.position(at, e)
+				p := l.positionAt(at, e)
 				if want := (lsp.Position{Line: number, Character: units}); p != want {
 					t.Fatalf("position(%d) = %v, want %v", at, p, want)
 				}
@@ -203,7 +203,7 @@ func TestPositionIsMonotone(t *testing.T) {
 		l := newLines(text)
 		last := lsp.Position{}
 		for i := range len(text) + 1 {
-			p := l.position(i, e)
+			p := l.positionAt(i, e)
 			if comparePositions(last, p) > 0 || l.offset(p, e) > i || i-l.offset(p, e) > 3 {
 				t.Fatalf("position(%d) = %v after %v, at %d", i, p, last, l.offset(p, e))
 			}
@@ -220,7 +220,7 @@ func TestMarksOfAllLengths(t *testing.T) {
 			l := newLines(text)
 			for _, e := range encodings() {
 				want := lsp.Position{Line: 0, Character: plainUnits(text, e)}
-				if got := l.position(len(text), e); got != want || l.offset(want, e) != len(text) {
+				if got := l.positionAt(len(text), e); got != want || l.offset(want, e) != len(text) {
 					t.Fatalf("%q %d times, in %s: it ends at %v, want %v, and that at %d", unit, n, e, got, want, l.offset(want, e))
 				}
 			}

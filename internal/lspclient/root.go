@@ -23,7 +23,7 @@ type walk struct {
 // root returns the folder that the server takes as the root of a file, and
 // false where it is not for the file: the file lies outside the project, what
 // the server must have is not there, or another server is meant.
-func (s Server) root(file string, p place) (string, bool) {
+func (s Server) root(file string, p environment) (string, bool) {
 	if s.wanted != nil && !s.wanted(s, p) {
 		return "", false
 	}
@@ -46,7 +46,7 @@ func (s Server) root(file string, p place) (string, bool) {
 }
 
 // walk returns the way up from a file, and false if it is not of the project.
-func (p place) walk(file string) (walk, bool) {
+func (p environment) walk(file string) (walk, bool) {
 	if !filepath.IsAbs(file) {
 		return walk{}, false
 	}
@@ -92,7 +92,7 @@ func (w walk) nearest(markers []string) (string, bool) {
 		return "", false
 	}
 	for _, dir := range w.dirs {
-		if holds(dir, markers) {
+		if hasMarker(dir, markers) {
 			return dir, true
 		}
 	}
@@ -102,9 +102,9 @@ func (w walk) nearest(markers []string) (string, bool) {
 // above returns the folders from dir up to the outermost one of the project.
 func (w walk) above(dir string) []string { return upTo(w.top, dir) }
 
-// holds tells whether a folder has an entry of one of these names. A name that
+// hasMarker tells whether a folder has an entry of one of these names. A name that
 // begins with a star stands for all names that end with the rest.
-func holds(dir string, markers []string) bool {
+func hasMarker(dir string, markers []string) bool {
 	var ends []string
 	for _, m := range markers {
 		if end, ok := strings.CutPrefix(m, "*"); ok {

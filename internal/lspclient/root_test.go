@@ -94,7 +94,7 @@ func TestRoots(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			write(t, dir, c.files)
-			p := place{dir: dir, worktree: dir}
+			p := environment{dir: dir, worktree: dir}
 			got, ok := byID(t, Builtin(), c.id).root(filepath.Join(dir, filepath.FromSlash(c.file)), p)
 			if c.want == none {
 				if ok {
@@ -113,7 +113,7 @@ func TestRootsEndAtTheFolder(t *testing.T) {
 	tree := t.TempDir()
 	dir := filepath.Join(tree, "app")
 	write(t, tree, map[string]string{"go.mod": "", "Cargo.toml": "[workspace]\n", "app/Cargo.toml": "[package]\n", "app/x": "", "lib/go.mod": ""})
-	p := place{dir: dir, worktree: tree}
+	p := environment{dir: dir, worktree: tree}
 	all := Builtin()
 	for _, c := range []struct{ id, file, want string }{
 		{"gopls", "app/a/x.go", "app"}, // a marker above the folder does not count
@@ -130,7 +130,7 @@ func TestRootsEndAtTheFolder(t *testing.T) {
 		}
 	}
 	// Where there is no project, the worktree is the top of the file system.
-	alone := place{dir: dir, worktree: filepath.VolumeName(dir) + string(filepath.Separator)}
+	alone := environment{dir: dir, worktree: filepath.VolumeName(dir) + string(filepath.Separator)}
 	if got, ok := byID(t, all, "nixd").root(filepath.Join(dir, "x.nix"), alone); !ok || got != dir {
 		t.Errorf("nixd: %s, %v", got, ok)
 	}
@@ -140,7 +140,7 @@ func TestOutsideNeverMatches(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	write(t, outside, map[string]string{"go.mod": "", "deno.json": "", "pom.xml": "", "Cargo.toml": ""})
 	top := filepath.VolumeName(dir) + string(filepath.Separator)
-	for _, p := range []place{{dir: dir, worktree: dir}, {dir: dir, worktree: top}, {dir: dir}} {
+	for _, p := range []environment{{dir: dir, worktree: dir}, {dir: dir, worktree: top}, {dir: dir}} {
 		for _, s := range Builtin() {
 			name := "x" + s.Extensions[0]
 			for _, file := range []string{
@@ -163,7 +163,7 @@ func TestRootThroughALink(t *testing.T) {
 		t.Skip("no links here:", err)
 	}
 	gopls := byID(t, Builtin(), "gopls")
-	p := place{dir: link, worktree: link}
+	p := environment{dir: link, worktree: link}
 	if got, ok := gopls.root(filepath.Join(link, "a", "x.go"), p); !ok || got != filepath.Join(link, "a") {
 		t.Errorf("%s, %v", got, ok)
 	}
@@ -214,7 +214,7 @@ func TestRootLaw(t *testing.T) {
 			at := rapid.SampledFrom(folders).Draw(t, "at")
 			_ = os.WriteFile(filepath.Join(at, name), []byte("[workspace]\n<module>d</module>"), 0o644)
 		}
-		p := place{dir: rapid.SampledFrom(folders).Draw(t, "dir"), worktree: tree}
+		p := environment{dir: rapid.SampledFrom(folders).Draw(t, "dir"), worktree: tree}
 		file := filepath.Join(rapid.SampledFrom(folders).Draw(t, "folder"), "x"+s.Extensions[0])
 		root, ok := s.root(file, p)
 		if ok && (!disk.Within(root, file) || !disk.Within(tree, root)) {

@@ -41,16 +41,16 @@ type tree struct {
 	looking sync.Mutex // one look at a time
 
 	mu             sync.Mutex
-	top            *folder
+	top            *treeFolder
 	todo           []stop // that this round has not come to, the next one last
 	round          uint32 // counts the walks through the whole tree
 	files, folders int    // that are remembered
 }
 
 // A folder is what is remembered of one.
-type folder struct {
+type treeFolder struct {
 	files map[string]sight
-	subs  map[string]*folder
+	subs  map[string]*treeFolder
 	round uint32 // in which it was last seen
 }
 
@@ -66,7 +66,7 @@ type sight struct {
 // A stop is a folder that is to be looked at.
 type stop struct {
 	rel string
-	*folder
+	*treeFolder
 }
 
 // newTree returns the tree of a root. wants says which files count, by their
@@ -75,7 +75,7 @@ type stop struct {
 func newTree(root string, wants func(rel string) bool) *tree {
 	return &tree{
 		root: filepath.Clean(root), wants: wants, seed: maphash.MakeSeed(), now: time.Now,
-		entries: lookEntries, time: lookTime, most: lookKept, top: &folder{},
+		entries: lookEntries, time: lookTime, most: lookKept, top: &treeFolder{},
 	}
 }
 
@@ -102,7 +102,7 @@ func (t *tree) look(ctx context.Context) (changes []FileChange, complete bool) {
 // noted remembers the present state of a file that the server has been told
 // about by other means.
 func (t *tree) noted(path string) {
-	rel, ok := below(t.root, filepath.Clean(path))
+	rel, ok := relativePath(t.root, filepath.Clean(path))
 	if !ok {
 		return
 	}
@@ -117,7 +117,7 @@ func (t *tree) noted(path string) {
 			if info, err := os.Lstat(dir); err != nil || !info.IsDir() || passedOver(part) {
 				return
 			}
-			if sub = t.enter(at, part); sub == nil {
+			if sub = t.addFolder(at, part); sub == nil {
 				return
 			}
 		}
@@ -139,22 +139,22 @@ func (t *tree) noted(path string) {
 	}
 }
 
-// enter adds a folder to another; nil when there are too many.
-func (t *tree) enter(in *folder, name string) *folder {
+// addFolder adds a folder to another; nil when there are too many.
+func (t *tree) addFolder(in *treeFolder, name string) *treeFolder {
 	if t.folders >= t.most {
 		return nil
 	}
 	t.folders++
 	if in.subs == nil {
-		in.subs = map[string]*folder{}
+		in.subs = map[string]*treeFolder{}
 	}
-	sub := &folder{}
+	sub := &treeFolder{}
 	in.subs[name] = sub
 	return sub
 }
 
 // remember keeps what a file looks like; false when there are too many.
-func (t *tree) remember(in *folder, name string, s sight) bool {
+func (t *tree) remember(in *treeFolder, name string, s sight) bool {
 	if _, known := in.files[name]; !known {
 		if t.files >= t.most {
 			return false
@@ -176,7 +176,7 @@ func (t *tree) sight(path string, info fs.FileInfo, old sight) (now sight, diffe
 	if !differs && old.sum == 0 || differs && !young {
 		return now, differs
 	}
-	sum := t.sum(path, info)
+	sum := t.hashFile(path, info)
 	differs = differs || sum != old.sum
 	if young {
 		now.sum = sum
@@ -184,8 +184,8 @@ func (t *tree) sight(path string, info fs.FileInfo, old sight) (now sight, diffe
 	return now, differs
 }
 
-// sum is a number for what a regular file holds, 0 when it is too large.
-func (t *tree) sum(path string, info fs.FileInfo) uint64 {
+// hashFile is a number for what a regular file holds, 0 when it is too large.
+func (t *tree) hashFile(path string, info fs.FileInfo) uint64 {
 	if !info.Mode().IsRegular() || info.Size() > summedBytes {
 		return 0
 	}
@@ -291,12 +291,12 @@ func (l *look) visit(ctx context.Context, here stop) (fresh, done bool) {
 				return fresh, false
 			}
 			l.left--
-			if l.entry(here, e) {
+			if l.visitEntry(here, e) {
 				fresh = true
 			}
 		}
 		if errors.Is(err, io.EOF) {
-			l.sweep(here)
+			l.findDeleted(here)
 			return true, true
 		}
 		if err != nil {
@@ -305,9 +305,9 @@ func (l *look) visit(ctx context.Context, here stop) (fresh, done bool) {
 	}
 }
 
-// entry looks at one thing in a folder, and says whether this round had not
+// visitEntry looks at one thing in a folder, and says whether this round had not
 // come to it.
-func (l *look) entry(here stop, e fs.DirEntry) bool {
+func (l *look) visitEntry(here stop, e fs.DirEntry) bool {
 	name := e.Name()
 	switch {
 	case e.IsDir():
@@ -338,12 +338,12 @@ func (l *look) entry(here stop, e fs.DirEntry) bool {
 	now, differs := l.sight(path, info, old)
 	now.round = l.round
 	switch {
-	case !l.remember(here.folder, name, now):
+	case !l.remember(here.treeFolder, name, now):
 		l.full = true
 	case !known:
-		l.found(path, Created)
+		l.addChange(path, Created)
 	case differs:
-		l.found(path, Altered)
+		l.addChange(path, Altered)
 	}
 	return true
 }
@@ -355,7 +355,7 @@ func (l *look) sub(here stop, name string) bool {
 	}
 	sub := here.subs[name]
 	if sub == nil {
-		if sub = l.enter(here.folder, name); sub == nil {
+		if sub = l.addFolder(here.treeFolder, name); sub == nil {
 			l.full = true
 			return false
 		}
@@ -365,18 +365,18 @@ func (l *look) sub(here stop, name string) bool {
 	return fresh
 }
 
-// found reports a change, unless the tree is still got to know.
-func (l *look) found(path string, kind int) {
+// addChange reports a change, unless the tree is still got to know.
+func (l *look) addChange(path string, kind int) {
 	if l.round > 1 {
 		l.changes = append(l.changes, FileChange{Path: path, Kind: kind})
 	}
 }
 
-// sweep finds what is no longer in a folder, all of which was looked at.
-func (l *look) sweep(here stop) {
+// findDeleted finds what is no longer in a folder, all of which was looked at.
+func (l *look) findDeleted(here stop) {
 	for name, s := range here.files {
 		if s.round != l.round {
-			l.found(filepath.Join(l.root, here.rel, name), Deleted)
+			l.addChange(filepath.Join(l.root, here.rel, name), Deleted)
 			delete(here.files, name)
 			l.files--
 		}
@@ -393,7 +393,7 @@ func (l *look) sweep(here stop) {
 // lose forgets what is in a folder that is gone.
 func (l *look) lose(gone stop) {
 	for name := range gone.files {
-		l.found(filepath.Join(l.root, gone.rel, name), Deleted)
+		l.addChange(filepath.Join(l.root, gone.rel, name), Deleted)
 	}
 	l.files -= len(gone.files)
 	for name, sub := range gone.subs {

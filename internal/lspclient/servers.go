@@ -36,24 +36,24 @@ type Server struct {
 	named bool // the config names it
 	own   bool // the config gives its command
 
-	others  [][]string                                            // commands to try where Command is not there
-	steps   [][]string                                            // markers of the root; a later step only where no earlier one finds one
-	without []string                                              // a marker of these keeps the server away
-	strict  bool                                                  // no marker, no server
-	locate  func(w walk) (string, bool)                           // finds the root in place of steps
-	wanted  func(s Server, p place) bool                          // nil: always
-	runs    string                                                // the code of the project that it runs by its nature
-	needs   []string                                              // further programs that have to be there
-	pushes  bool                                                  // it publishes more than it answers, so it is not asked for diagnostics
-	looks   bool                                                  // it learns of files that are not open by looking from time to time, so changed ones are opened
-	npm     bool                                                  // it may be installed in the project
-	venv    bool                                                  // it may be installed in a virtual environment of Python
-	get     string                                                // how to get the program
-	prepare func(l *launch, s Server, root string, p place) error // adds what has to be looked up
+	others  [][]string                                                  // commands to try where Command is not there
+	steps   [][]string                                                  // markers of the root; a later step only where no earlier one finds one
+	without []string                                                    // a marker of these keeps the server away
+	strict  bool                                                        // no marker, no server
+	locate  func(w walk) (string, bool)                                 // finds the root in place of steps
+	wanted  func(s Server, p environment) bool                          // nil: always
+	runs    string                                                      // the code of the project that it runs by its nature
+	needs   []string                                                    // further programs that have to be there
+	pushes  bool                                                        // it publishes more than it answers, so it is not asked for diagnostics
+	looks   bool                                                        // it learns of files that are not open by looking from time to time, so changed ones are opened
+	npm     bool                                                        // it may be installed in the project
+	venv    bool                                                        // it may be installed in a virtual environment of Python
+	get     string                                                      // how to get the program
+	prepare func(l *launch, s Server, root string, p environment) error // adds what has to be looked up
 }
 
 // A place is where servers are to run, and what may be used there.
-type place struct {
+type environment struct {
 	dir, worktree string
 	trusted       bool // programs and code of the project may run
 	getenv        func(string) string
@@ -93,7 +93,7 @@ func Merge(own []Server) ([]Server, error) {
 			all = slices.Delete(all, at, at+1)
 		case o.Disabled:
 		case at >= 0:
-			merged, err := all[at].over(o)
+			merged, err := all[at].withOverrides(o)
 			if err != nil {
 				return nil, fmt.Errorf("lsp.%s: %w", o.ID, err)
 			}
@@ -117,8 +117,8 @@ func Only(servers, own []Server) []Server {
 	})
 }
 
-// over returns s with what o names.
-func (s Server) over(o Server) (Server, error) {
+// withOverrides returns s with what o names.
+func (s Server) withOverrides(o Server) (Server, error) {
 	s.named = true
 	if len(o.Command) > 0 && o.Command[0] != "" {
 		s.Command, s.own = slices.Clone(o.Command), true

@@ -19,7 +19,7 @@ import (
 type Set struct {
 	opt   Options
 	real  string // where the working folder really lies
-	place place
+	place environment
 	board *board
 	life  context.Context
 	end   context.CancelFunc
@@ -54,7 +54,7 @@ func New(opt Options) *Set {
 	}
 	s := &Set{
 		opt: opt, board: newBoard(opt.Board), clients: map[clientKey]*client{}, logs: map[string]*process.Journal{}, owed: map[string]bool{},
-		place: place{dir: opt.Dir, worktree: opt.Worktree, trusted: opt.Trusted, getenv: opt.Getenv},
+		place: environment{dir: opt.Dir, worktree: opt.Worktree, trusted: opt.Trusted, getenv: opt.Getenv},
 	}
 	s.real = actual(opt.Dir)
 	s.life, s.end = context.WithCancel(context.Background())
@@ -82,11 +82,11 @@ func (s *Set) matches(file string) (out []match) {
 
 // Has reports whether there is a server that takes a file, which need not be
 // installed. It starts nothing.
-func (s *Set) Has(file string) bool { return len(s.matches(s.named(file))) > 0 }
+func (s *Set) Has(file string) bool { return len(s.matches(s.serverPath(file))) > 0 }
 
-// named is a file under the name that its servers know it by: one that is
+// serverPath is a file under the name that its servers know it by: one that is
 // named by where the working folder really lies is called as in that folder.
-func (s *Set) named(file string) string {
+func (s *Set) serverPath(file string) string {
 	if disk.Within(s.opt.Dir, file) {
 		return file
 	}
@@ -130,8 +130,8 @@ const maxServers = 10
 // too many.
 func (s *Set) makeRoom() {
 	var running []*client
-	for _, c := range s.all() {
-		if c.linked() != nil {
+	for _, c := range s.allClients() {
+		if c.current() != nil {
 			running = append(running, c)
 		}
 	}
@@ -155,8 +155,8 @@ func (s *Set) spawn(do func()) bool {
 	return true
 }
 
-// all are the servers that were ever needed, in the order that they were.
-func (s *Set) all() []*client {
+// allClients are the servers that were ever needed, in the order that they were.
+func (s *Set) allClients() []*client {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.order)
@@ -164,8 +164,8 @@ func (s *Set) all() []*client {
 
 // links are the servers that run.
 func (s *Set) links() (out []*link) {
-	for _, c := range s.all() {
-		if l := c.linked(); l != nil {
+	for _, c := range s.allClients() {
+		if l := c.current(); l != nil {
 			out = append(out, l)
 		}
 	}
@@ -188,7 +188,7 @@ func (s *Set) Warm(file string) {
 // on disk. Its error is [ErrNone], or an [Unavailable] or [Missing] where none
 // of the servers can be asked.
 func (s *Set) Open(ctx context.Context, file string) ([]*View, error) {
-	file = s.named(file)
+	file = s.serverPath(file)
 	found := s.matches(file)
 	if len(found) == 0 {
 		return nil, ErrNone
@@ -227,7 +227,7 @@ func (s *Set) open(ctx context.Context, m match, file string) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer c.use()()
+	defer c.acquire()()
 	l, err := c.ensure(ctx)
 	if err != nil {
 		return nil, err
@@ -251,7 +251,7 @@ func (s *Set) Running() (out []*View) {
 // Status is how the servers are that were started.
 func (s *Set) Status() []lsp.Status {
 	out := []lsp.Status{}
-	for _, c := range s.all() {
+	for _, c := range s.allClients() {
 		if st, started := c.status(); started {
 			out = append(out, st)
 		}
@@ -291,10 +291,10 @@ func (s *Set) Found() (out []lsp.Found) {
 func (s *Set) Restart(ctx context.Context, file string) (ids []string, err error) {
 	var chosen []*client
 	if file != "" {
-		file = s.named(file)
+		file = s.serverPath(file)
 	}
 	if file == "" {
-		chosen = s.all()
+		chosen = s.allClients()
 	}
 	for _, m := range s.matches(file) {
 		c, err := s.client(m)
@@ -336,7 +336,7 @@ func (s *Set) Close() error {
 	}
 	s.end()
 	var wg sync.WaitGroup
-	for _, c := range s.all() {
+	for _, c := range s.allClients() {
 		wg.Go(c.close)
 	}
 	wg.Wait()
@@ -350,20 +350,20 @@ func (s *Set) Close() error {
 	return nil
 }
 
-// told tells who watches that a server has changed.
-func (s *Set) told() {
-	s.show()
+// notifyChange tells who watches that a server has changed.
+func (s *Set) notifyChange() {
+	s.publishStatus()
 	if s.opt.OnChange != nil {
 		s.opt.OnChange()
 	}
 }
 
-// show shows other processes how the servers are.
-func (s *Set) show() {
+// publishStatus shows other processes how the servers are.
+func (s *Set) publishStatus() {
 	if s.opt.Board == "" {
 		return
 	}
 	s.showing.Lock() // so that the newest state is shown last
 	defer s.showing.Unlock()
-	s.board.show(s.Status())
+	s.board.publish(s.Status())
 }

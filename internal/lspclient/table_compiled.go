@@ -68,7 +68,7 @@ func compiledServers() []Server {
 // pythonServers are two of which one is used: ty where it is asked for.
 func pythonServers() []Server {
 	markers := []string{"pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "Pipfile", "pyrightconfig.json"}
-	asksForTy := func(p place) bool {
+	asksForTy := func(p environment) bool {
 		return p.flag("HELVE_EXPERIMENTAL_LSP_TY") || p.flag("OPENCODE_EXPERIMENTAL_LSP_TY")
 	}
 	return []Server{{
@@ -76,7 +76,7 @@ func pythonServers() []Server {
 		Command:    []string{"ty", "server"},
 		Extensions: []string{".py", ".pyi"},
 		steps:      [][]string{append([]string{"ty.toml"}, markers...)},
-		wanted:     func(s Server, p place) bool { return s.named || asksForTy(p) },
+		wanted:     func(s Server, p environment) bool { return s.named || asksForTy(p) },
 		venv:       true,
 		get:        "install ty (uv tool install ty)",
 	}, {
@@ -84,7 +84,7 @@ func pythonServers() []Server {
 		Command:    []string{"pyright-langserver", "--stdio"},
 		Extensions: []string{".py", ".pyi"},
 		steps:      [][]string{markers},
-		wanted:     func(s Server, p place) bool { return s.named || !asksForTy(p) },
+		wanted:     func(s Server, p environment) bool { return s.named || !asksForTy(p) },
 		npm:        true,
 		venv:       true,
 		get:        "npm install -g pyright",

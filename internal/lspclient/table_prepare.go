@@ -11,7 +11,7 @@ import (
 
 // withTSServer tells the server which TypeScript to use. It must be told:
 // otherwise it takes the one of the project, trusted or not.
-func withTSServer(l *launch, s Server, root string, p place) error {
+func withTSServer(l *launch, s Server, root string, p environment) error {
 	file, err := typescript(l.argv[0], s, root, p)
 	if err != nil {
 		return err
@@ -23,7 +23,7 @@ func withTSServer(l *launch, s Server, root string, p place) error {
 }
 
 // withTSDK does the same for servers that want its folder.
-func withTSDK(l *launch, s Server, root string, p place) error {
+func withTSDK(l *launch, s Server, root string, p environment) error {
 	file, err := typescript(l.argv[0], s, root, p)
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ func withTSDK(l *launch, s Server, root string, p place) error {
 // that is trusted, otherwise the one that is installed beside the server or
 // that tsc on the PATH belongs to. A server that the config brings may do
 // without any.
-func typescript(program string, s Server, root string, p place) (string, error) {
+func typescript(program string, s Server, root string, p environment) (string, error) {
 	const server = "lib/tsserver.js"
 	inProject := ""
 	for _, folder := range []string{"node_modules/typescript/", ".yarn/sdks/typescript/"} {
@@ -71,7 +71,7 @@ func typescript(program string, s Server, root string, p place) (string, error) 
 
 // beside looks for a file that was installed with a program: in the folders
 // above where the program really lies, then above where it was found.
-func (p place) beside(program, name string) string {
+func (p environment) beside(program, name string) string {
 	for _, from := range []string{actual(program), program} {
 		for dir := filepath.Dir(from); ; dir = filepath.Dir(dir) {
 			if file := filepath.Join(dir, filepath.FromSlash(name)); exists(file) && p.mayRun(file) {
@@ -87,7 +87,7 @@ func (p place) beside(program, name string) string {
 
 // withESLint gives the server the settings that an editor would, and wants
 // ESLint in the project: that is the one that the server loads.
-func withESLint(l *launch, s Server, root string, p place) error {
+func withESLint(l *launch, s Server, root string, p environment) error {
 	if _, ok := p.upwards(root, "node_modules/eslint/package.json"); !ok && !s.own {
 		return &Missing{s.ID, "The project has no ESLint: npm install --save-dev eslint, or set lsp.eslint.disabled in the config."}
 	}
@@ -116,7 +116,7 @@ func withESLint(l *launch, s Server, root string, p place) error {
 
 // olderOxlint takes the server that versions of oxlint brought along before
 // oxlint was one itself.
-func olderOxlint(l *launch, s Server, _ string, p place) error {
+func olderOxlint(l *launch, s Server, _ string, p environment) error {
 	if s.own || len(l.argv) != 2 {
 		return nil
 	}
@@ -128,7 +128,7 @@ func olderOxlint(l *launch, s Server, _ string, p place) error {
 }
 
 // withPython tells the server which Python has the packages of the project.
-func withPython(l *launch, _ Server, root string, p place) error {
+func withPython(l *launch, _ Server, root string, p environment) error {
 	for _, dir := range p.environments(root) {
 		if python := filepath.Join(dir, programsOf("python")); exists(python) {
 			l.init = options(map[string]any{"pythonPath": python, "python": map[string]any{"pythonPath": python}})
@@ -163,7 +163,7 @@ func globEscape(path string) string {
 }
 
 // environments returns the virtual environments of Python that may be used.
-func (p place) environments(root string) (dirs []string) {
+func (p environment) environments(root string) (dirs []string) {
 	if dir := p.env("VIRTUAL_ENV"); filepath.IsAbs(dir) && p.mayRun(dir) {
 		dirs = append(dirs, dir)
 	}
@@ -183,7 +183,7 @@ func programsOf(name string) string {
 
 // noIndexElsewhere keeps the server of C from writing its index through a link
 // of a project that is not trusted.
-func noIndexElsewhere(l *launch, s Server, root string, p place) error {
+func noIndexElsewhere(l *launch, s Server, root string, p environment) error {
 	if p.trusted || s.own {
 		return nil
 	}
@@ -198,7 +198,7 @@ func noIndexElsewhere(l *launch, s Server, root string, p place) error {
 
 // withJava wants a Java, and keeps what the server knows about a root in the
 // cache of the user.
-func withJava(l *launch, s Server, root string, p place) error {
+func withJava(l *launch, s Server, root string, p environment) error {
 	if s.own {
 		return nil
 	}

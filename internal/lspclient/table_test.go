@@ -123,8 +123,8 @@ func (m *machine) program(dir, name string) string {
 	return path
 }
 
-func (m *machine) place(trusted bool) place {
-	return place{dir: m.project, worktree: m.project, trusted: trusted, getenv: func(name string) string { return m.env[name] }}
+func (m *machine) place(trusted bool) environment {
+	return environment{dir: m.project, worktree: m.project, trusted: trusted, getenv: func(name string) string { return m.env[name] }}
 }
 
 // in returns a path of the project.
@@ -250,7 +250,7 @@ func (r row) checkMissing(t *testing.T, s Server) {
 
 func TestOneServerForPython(t *testing.T) {
 	all := Builtin()
-	takers := func(p place, servers []Server) (got []string) {
+	takers := func(p environment, servers []Server) (got []string) {
 		for _, s := range servers {
 			if _, ok := s.root(filepath.Join(p.dir, "a.py"), p); ok && s.matches("a.py") {
 				got = append(got, s.ID)

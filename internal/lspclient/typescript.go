@@ -32,8 +32,8 @@ type tsDiagnostic struct {
 	Source     string
 }
 
-// plain is the diagnostic in the words of the protocol.
-func (d tsDiagnostic) plain() (json.RawMessage, error) {
+// toLSP is the diagnostic in the words of the protocol.
+func (d tsDiagnostic) toLSP() (json.RawMessage, error) {
 	severity := 1
 	switch d.Category {
 	case "warning":
@@ -58,7 +58,7 @@ func (d tsDiagnostic) plain() (json.RawMessage, error) {
 // pullTypeScript asks the checker what is wrong with a file.
 func (l *link) pullTypeScript(ctx context.Context, d *doc) error {
 	for asked := false; ; asked = true {
-		version, done := l.ask(d, asked)
+		version, done := l.versionToPull(d, asked)
 		if done {
 			return nil
 		}
@@ -78,7 +78,7 @@ func (l *link) pullTypeScript(ctx context.Context, d *doc) error {
 		if err != nil {
 			return err
 		}
-		if err := l.answered(d, version, raw); err != nil {
+		if err := l.storeDiagnostics(d, version, raw); err != nil {
 			return err
 		}
 	}
@@ -110,7 +110,7 @@ func (l *link) askTypeScript(ctx context.Context, command, path string) ([]json.
 	}
 	var out []json.RawMessage
 	for _, d := range answer.Body {
-		one, err := d.plain()
+		one, err := d.toLSP()
 		if err != nil {
 			return nil, err
 		}

@@ -41,8 +41,8 @@ func uriOn(path string, windows bool) string {
 	var b strings.Builder
 	b.Grow(len("file://") + len(host) + len(path) + 16)
 	b.WriteString("file://")
-	escape(&b, strings.ToLower(host))
-	escape(&b, path)
+	writeEscaped(&b, strings.ToLower(host))
+	writeEscaped(&b, path)
 	return b.String()
 }
 
@@ -63,7 +63,7 @@ func splitHost(path string) (host, rest string) {
 	return host, "/" + rest
 }
 
-func escape(b *strings.Builder, s string) {
+func writeEscaped(b *strings.Builder, s string) {
 	const hex = "0123456789ABCDEF"
 	for i := 0; i < len(s); i++ {
 		c := s[i]

@@ -37,14 +37,14 @@ func (v *View) At(line, character int) lsp.Position {
 // Supports reports whether the server answers a request, as far as is known: of
 // one that only the config names, what it says of itself is not believed.
 func (v *View) Supports(method string) bool {
-	return v.link.supports(method) || !v.link.c.server.known()
+	return v.link.supports(method) || !v.link.c.server.isBuiltin()
 }
 
 // Call asks the server something. Its error is [Unanswered] where the answer
 // did not come in time.
 func (v *View) Call(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	l := v.link
-	defer l.c.use()()
+	defer l.c.acquire()()
 	limit := l.c.set.opt.Request
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -134,7 +134,7 @@ func (p plainer) walk(value any, uri string) any {
 	case map[string]any:
 		line, isPosition := value["line"].(float64)
 		if character, ok := value["character"].(float64); ok && isPosition {
-			return p.position(lsp.Position{Line: int(line), Character: int(character)}, uri)
+			return p.convertPosition(lsp.Position{Line: int(line), Character: int(character)}, uri)
 		}
 		for _, about := range []any{value, value["from"]} { // the ranges of a call are in the file of the caller
 			if o, ok := about.(map[string]any); ok {
@@ -150,7 +150,7 @@ func (p plainer) walk(value any, uri string) any {
 	return value
 }
 
-func (p plainer) position(at lsp.Position, uri string) lsp.Position {
+func (p plainer) convertPosition(at lsp.Position, uri string) lsp.Position {
 	text, known := p.texts[uri]
 	if !known {
 		if path, err := pathOf(uri); err == nil {

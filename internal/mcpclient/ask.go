@@ -52,13 +52,13 @@ type Field struct {
 type Option struct{ Value, Title string }
 
 // An Answer is what a person says to an Elicitation.
-type Answer struct {
+type ElicitationAnswer struct {
 	Action string         // accept, decline or cancel; decline when empty
 	Values map[string]any // by the name of the field; texts that stand for numbers and booleans are taken for them
 }
 
 // result turns an answer into the one of the protocol.
-func (q Elicitation) result(a Answer) (*sdk.ElicitResult, error) {
+func (q Elicitation) result(a ElicitationAnswer) (*sdk.ElicitResult, error) {
 	switch a.Action {
 	case "accept":
 	case "cancel":
@@ -81,7 +81,7 @@ func (q Elicitation) result(a Answer) (*sdk.ElicitResult, error) {
 			}
 			continue
 		}
-		v, err := f.value(v)
+		v, err := f.parseValue(v)
 		if err != nil {
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("%s: %v", f.Name, err)}
 		}
@@ -185,7 +185,7 @@ func field(name string, s *jsonschema.Schema) (Field, error) {
 	if s.Default != nil {
 		var d any
 		if json.Unmarshal(s.Default, &d) == nil {
-			if d, err := f.value(d); err == nil {
+			if d, err := f.parseValue(d); err == nil {
 				f.Default = d
 			}
 		}
@@ -212,11 +212,11 @@ func options(s *jsonschema.Schema, titled []*jsonschema.Schema) []Option {
 	return out
 }
 
-// value checks what was filled in, and gives it the type of the field.
-func (f Field) value(v any) (any, error) {
+// parseValue checks what was filled in, and gives it the type of the field.
+func (f Field) parseValue(v any) (any, error) {
 	switch f.Type {
 	case "number", "integer":
-		return f.number(v)
+		return f.parseNumber(v)
 	case "boolean":
 		return boolean(v)
 	case "multi-enum":
@@ -236,8 +236,8 @@ func (f Field) value(v any) (any, error) {
 	return s, nil
 }
 
-func (f Field) number(v any) (any, error) {
-	n, ok := number(v)
+func (f Field) parseNumber(v any) (any, error) {
+	n, ok := toFloat(v)
 	if !ok || math.IsNaN(n) || math.IsInf(n, 0) {
 		return nil, errors.New("a number is wanted")
 	}
@@ -290,8 +290,8 @@ func (f Field) several(v any) (any, error) {
 	return list, nil
 }
 
-// number reads a number of any kind.
-func number(v any) (float64, bool) {
+// toFloat reads a number of any kind.
+func toFloat(v any) (float64, bool) {
 	switch v := v.(type) {
 	case float64:
 		return v, true

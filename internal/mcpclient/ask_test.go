@@ -33,12 +33,12 @@ func said(t *testing.T, line string) map[string]any {
 
 func TestElicit(t *testing.T) {
 	var asked Elicitation
-	var answer Answer
+	var answer ElicitationAnswer
 	var first atomic.Bool
 	first.Store(true)
 	s := fake("one", "")
 	s.Timeout = time.Second
-	b := newBench(t, Options{Servers: []mcp.Server{s}, Ask: func(_ context.Context, server string, e Elicitation) (Answer, error) {
+	b := newBench(t, Options{Servers: []mcp.Server{s}, Ask: func(_ context.Context, server string, e Elicitation) (ElicitationAnswer, error) {
 		asked = e
 		if first.CompareAndSwap(true, false) {
 			time.Sleep(1200 * time.Millisecond) // longer than a call may be silent
@@ -46,7 +46,7 @@ func TestElicit(t *testing.T) {
 		return answer, nil
 	}})
 	b.gather()
-	answer = Answer{Action: "accept", Values: map[string]any{"name": "Ada", "age": "36", "likes": []string{"b"}}}
+	answer = ElicitationAnswer{Action: "accept", Values: map[string]any{"name": "Ada", "age": "36", "likes": []string{"b"}}}
 	got := said(t, b.must("one_ask", nil).Output)
 	want := map[string]any{"action": "accept", "content": map[string]any{"name": "Ada", "age": 36.0, "colour": "blue", "likes": []any{"b"}, "ok": true}}
 	if d := cmp.Diff(want, got); d != "" {
@@ -62,17 +62,17 @@ func TestElicit(t *testing.T) {
 	if d := cmp.Diff(wantAsked, asked, cmpopts.IgnoreUnexported(Field{})); d != "" {
 		t.Error(d)
 	}
-	answer = Answer{}
+	answer = ElicitationAnswer{}
 	if got := said(t, b.must("one_ask", nil).Output); got["action"] != "decline" {
 		t.Errorf("%v", got)
 	}
 	for _, values := range []map[string]any{{}, {"name": "x", "age": 0}, {"name": "x", "colour": "green"}, {"name": "x", "likes": []any{"z"}}, {"name": "x", "ok": "maybe"}, {"name": 5}} {
-		answer = Answer{Action: "accept", Values: values}
+		answer = ElicitationAnswer{Action: "accept", Values: values}
 		if got := said(t, b.must("one_ask", nil).Output); got["code"] != -32602.0 {
 			t.Errorf("%v was taken: %v", values, got)
 		}
 	}
-	answer = Answer{Action: "accept"}
+	answer = ElicitationAnswer{Action: "accept"}
 	if got := said(t, b.must("one_visit", nil).Output); got["action"] != "accept" || asked.URL != "https://example.com/x" || asked.Message != "sign in" {
 		t.Errorf("%v %+v", got, asked)
 	}
@@ -81,7 +81,7 @@ func TestElicit(t *testing.T) {
 	if got := b.must("one_gated", gate).Output; got != "paid" || asked.URL != "https://example.com/pay" {
 		t.Errorf("%s %+v", got, asked)
 	}
-	answer = Answer{Action: "decline"}
+	answer = ElicitationAnswer{Action: "decline"}
 	gate["text"] = filepath.Join(t.TempDir(), "gate")
 	if err := b.fails("one_gated", gate); err.Error() != "MCP error -32042: open it" {
 		t.Error(err)
@@ -90,7 +90,7 @@ func TestElicit(t *testing.T) {
 
 func TestClean(t *testing.T) {
 	s := mcp.Server{URL: "https://user:pw@example.com/x?token=abc", Headers: map[string]string{"Authorization": "Bearer 12345678"}}
-	got := clean(s, `Post "https://user:pw@example.com/x?token=abc": Bearer 12345678 `+strings.Repeat("x", 2*maxSaid))
+	got := redact(s, `Post "https://user:pw@example.com/x?token=abc": Bearer 12345678 `+strings.Repeat("x", 2*maxSaid))
 	if strings.Contains(got, "pw") || strings.Contains(got, "abc") || strings.Contains(got, "1234") || len(got) > maxSaid {
 		t.Error(got)
 	}
@@ -109,11 +109,11 @@ func TestNobodyToAsk(t *testing.T) {
 
 func TestElicitFlood(t *testing.T) {
 	var now, most atomic.Int32
-	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "")}, Ask: func(context.Context, string, Elicitation) (Answer, error) {
+	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "")}, Ask: func(context.Context, string, Elicitation) (ElicitationAnswer, error) {
 		most.Store(max(most.Load(), now.Add(1)))
 		time.Sleep(20 * time.Millisecond)
 		now.Add(-1)
-		return Answer{Action: "accept"}, nil
+		return ElicitationAnswer{Action: "accept"}, nil
 	}})
 	b.gather()
 	got := b.must("one_floodask", nil).Output
@@ -135,9 +135,9 @@ func TestElicitDeclined(t *testing.T) {
 	var asked atomic.Int32
 	s := fake("one", "")
 	s.Timeout = 3 * time.Second // the server has to be there within it, too
-	b := newBench(t, Options{Servers: []mcp.Server{s}, Ask: func(context.Context, string, Elicitation) (Answer, error) {
+	b := newBench(t, Options{Servers: []mcp.Server{s}, Ask: func(context.Context, string, Elicitation) (ElicitationAnswer, error) {
 		asked.Add(1)
-		return Answer{Action: "decline"}, nil
+		return ElicitationAnswer{Action: "decline"}, nil
 	}})
 	b.gather()
 	for i := range 2 {
@@ -154,9 +154,9 @@ func TestElicitDeclined(t *testing.T) {
 // else it goes on with what it had left.
 func TestPatience(t *testing.T) {
 	l := newLink(newPeer(New(Options{}), mcp.Server{Name: "one"}))
-	_, w := l.attend()
+	_, w := l.trackCall()
 	for _, accepted := range []bool{false, true, false} {
-		l.pause()
+		l.pauseCalls()
 		if still, _ := l.paused(w); !still {
 			t.Error("time does not stand still")
 		}
@@ -167,21 +167,21 @@ func TestPatience(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
-		p := newPatience(10 * time.Second)
+		p := newIdleTimer(10 * time.Second)
 		for range 8 {
 			time.Sleep(time.Second)
-			p.hold(true)
+			p.setPaused(true)
 			time.Sleep(time.Minute)
-			p.hold(false)
+			p.setPaused(false)
 		}
 		<-p.timer.C
 		if took := time.Since(begin); took != 10*time.Second+8*time.Minute {
 			t.Errorf("it took %v", took)
 		}
 		begin = time.Now()
-		p.hold(true)
+		p.setPaused(true)
 		p.renew()
-		p.hold(false)
+		p.setPaused(false)
 		<-p.timer.C
 		if took := time.Since(begin); took != 10*time.Second {
 			t.Errorf("renewed, it took %v", took)
@@ -193,9 +193,9 @@ func TestElicitMost(t *testing.T) {
 	var asked atomic.Int32
 	s := fake("one", "")
 	s.Timeout = 3 * time.Second // the server has to be there within it, too
-	b := newBench(t, Options{Servers: []mcp.Server{s}, Ask: func(context.Context, string, Elicitation) (Answer, error) {
+	b := newBench(t, Options{Servers: []mcp.Server{s}, Ask: func(context.Context, string, Elicitation) (ElicitationAnswer, error) {
 		asked.Add(1)
-		return Answer{Action: "accept"}, nil
+		return ElicitationAnswer{Action: "accept"}, nil
 	}})
 	b.gather()
 	if err := b.fails("one_nag", nil); err.Code != "timeout" {
@@ -219,9 +219,9 @@ func TestElicitAddress(t *testing.T) {
 			t.Errorf("%s: %v", address, !want)
 		}
 	}
-	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "")}, Ask: func(context.Context, string, Elicitation) (Answer, error) {
+	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "")}, Ask: func(context.Context, string, Elicitation) (ElicitationAnswer, error) {
 		t.Error("the person was asked")
-		return Answer{Action: "accept"}, nil
+		return ElicitationAnswer{Action: "accept"}, nil
 	}})
 	b.gather()
 	if got := said(t, b.must("one_lure", nil).Output); got["action"] != "decline" {
@@ -237,7 +237,7 @@ func TestProgressWhileAsked(t *testing.T) {
 	s := fake("one", "")
 	s.Timeout = 2 * time.Second
 	var b *bench
-	b = newBench(t, Options{Servers: []mcp.Server{s}, Ask: func(ctx context.Context, _ string, _ Elicitation) (Answer, error) {
+	b = newBench(t, Options{Servers: []mcp.Server{s}, Ask: func(ctx context.Context, _ string, _ Elicitation) (ElicitationAnswer, error) {
 		b.until("progress", func() bool {
 			b.mu.Lock()
 			defer b.mu.Unlock()
@@ -247,7 +247,7 @@ func TestProgressWhileAsked(t *testing.T) {
 		case <-time.After(2 * s.Timeout):
 		case <-ctx.Done():
 		}
-		return Answer{Action: "accept"}, nil
+		return ElicitationAnswer{Action: "accept"}, nil
 	}})
 	b.gather()
 	if got := b.must("one_askbusy", nil).Output; !strings.Contains(got, "accept") {
@@ -259,10 +259,10 @@ func TestAskEndsWithServer(t *testing.T) {
 	asked := make(chan struct{}, 1)
 	s := fake("one", "")
 	s.Timeout = 3 * time.Second
-	b := newBench(t, Options{Servers: []mcp.Server{s}, Ask: func(ctx context.Context, _ string, _ Elicitation) (Answer, error) {
+	b := newBench(t, Options{Servers: []mcp.Server{s}, Ask: func(ctx context.Context, _ string, _ Elicitation) (ElicitationAnswer, error) {
 		asked <- struct{}{}
 		<-ctx.Done()
-		return Answer{}, ctx.Err()
+		return ElicitationAnswer{}, ctx.Err()
 	}})
 	b.gather()
 	go func() { _, _ = b.call(t.Context(), "one_ask", nil) }()

@@ -32,7 +32,7 @@ var (
 )
 
 // A watch is a call that waits for its answer.
-type watch struct {
+type pendingCall struct {
 	// Of what happened meanwhile the newest is kept; the channels hold one.
 	progress chan *sdk.ProgressNotificationParams
 	hold     chan struct{} // something is new about questions to the person
@@ -45,7 +45,7 @@ type watch struct {
 }
 
 // progressed takes a report about a call.
-func (l *link) progressed(p *sdk.ProgressNotificationParams) {
+func (l *connection) progressed(p *sdk.ProgressNotificationParams) {
 	if p == nil {
 		return
 	}
@@ -70,7 +70,7 @@ func (l *link) progressed(p *sdk.ProgressNotificationParams) {
 }
 
 // noted takes a notification of a local server.
-func (l *link) noted(method string, params json.RawMessage) {
+func (l *connection) noted(method string, params json.RawMessage) {
 	switch method {
 	case "notifications/progress":
 		var p sdk.ProgressNotificationParams
@@ -102,13 +102,13 @@ func (l *link) noted(method string, params json.RawMessage) {
 	}
 }
 
-// attend begins to watch over a call.
-func (l *link) attend() (token string, w *watch) {
+// trackCall begins to watch over a call.
+func (l *connection) trackCall() (token string, w *pendingCall) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.serial++
 	token = "helve-" + strconv.Itoa(l.serial)
-	w = &watch{progress: make(chan *sdk.ProgressNotificationParams, 1), hold: make(chan struct{}, 1)}
+	w = &pendingCall{progress: make(chan *sdk.ProgressNotificationParams, 1), hold: make(chan struct{}, 1)}
 	if l.asking {
 		w.hold <- struct{}{}
 	}
@@ -116,7 +116,7 @@ func (l *link) attend() (token string, w *watch) {
 	return token, w
 }
 
-func (l *link) dismiss(token string) {
+func (l *connection) dismiss(token string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.calls, token)
@@ -128,7 +128,7 @@ func (e *peer) run(ctx context.Context, c *tool.Call, name string) (*tool.Result
 	if err != nil {
 		return nil, err
 	}
-	if err := e.ask(ctx, c, o); err != nil {
+	if err := e.askPermission(ctx, c, o); err != nil {
 		return nil, err
 	}
 	res, retry, err := e.once(ctx, c, o)
@@ -145,7 +145,7 @@ func (e *peer) run(ctx context.Context, c *tool.Call, name string) (*tool.Result
 // the server has not been reached, or it is gone without a word and the tool
 // is one that can be called twice.
 func (e *peer) once(ctx context.Context, c *tool.Call, o *offer) (res *sdk.CallToolResult, retry bool, err error) {
-	l, err := e.ready(ctx)
+	l, err := e.waitConnection(ctx)
 	if err != nil {
 		return nil, false, e.unreachable(ctx, err)
 	}
@@ -165,13 +165,13 @@ func (e *peer) once(ctx context.Context, c *tool.Call, o *offer) (res *sdk.CallT
 		e.revive(l)
 		return res, false, nil
 	}
-	retry, died := l.again(ctx, o, heard, err)
+	retry, died := l.canRetry(ctx, o, heard, err)
 	return nil, retry, e.failure(ctx, err, died)
 }
 
-// again decides whether a call that failed can be made once more, and says
+// canRetry decides whether a call that failed can be made once more, and says
 // whether the connection died under it.
-func (l *link) again(ctx context.Context, o *offer, heard bool, err error) (retry, died bool) {
+func (l *connection) canRetry(ctx context.Context, o *offer, heard bool, err error) (retry, died bool) {
 	if ctx.Err() != nil {
 		return false, false
 	}
@@ -210,15 +210,15 @@ func sending(ctx context.Context) {
 func (e *peer) offered(name string) (*offer, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	o := e.shelf.offers[name]
+	o := e.tools.offers[name]
 	if o == nil {
 		return nil, tool.Fail("tool-gone", "The MCP server %q does not offer the tool %s any more, and the call was not made. Use another tool, or call it again when the server offers it; `helve mcp inspect %s` shows what it has.", e.s.Name, name, e.s.Name)
 	}
 	return o, nil
 }
 
-// ask asks whether the tool may be used, and pins it when it was.
-func (e *peer) ask(ctx context.Context, c *tool.Call, o *offer) error {
+// askPermission asks whether the tool may be used, and pins it when it was.
+func (e *peer) askPermission(ctx context.Context, c *tool.Call, o *offer) error {
 	changed, known := e.pool.pins.Check(o.def)
 	req := permission.Request{
 		Permission: o.name, Patterns: []string{"*"}, Always: []string{"*"}, Fingerprint: o.hash, Changed: changed,
@@ -235,7 +235,7 @@ func (e *peer) ask(ctx context.Context, c *tool.Call, o *offer) error {
 		return err
 	}
 	if !known && changed == "" || changed != "" && lasting(c, req) {
-		if err := e.keep(o.def); err != nil {
+		if err := e.pinTool(o.def); err != nil {
 			e.pool.log.Warn("a tool could not be pinned", "tool", o.name, "error", err)
 		}
 	}
@@ -250,8 +250,8 @@ func lasting(c *tool.Call, req permission.Request) bool {
 	return elsewhere.Allowed(req)
 }
 
-// ready returns a connection, waiting for one that is being made.
-func (e *peer) ready(ctx context.Context) (*link, error) {
+// waitConnection returns a connection, waiting for one that is being made.
+func (e *peer) waitConnection(ctx context.Context) (*connection, error) {
 	limit := 2 * connectTimeout(e.s) // to connect, and to list
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, timedOut(limit))
 	defer cancel()
@@ -271,7 +271,7 @@ func (e *peer) ready(ctx context.Context) (*link, error) {
 }
 
 // endsSoon says whether a call failed because the connection has ended.
-func (l *link) endsSoon(err error) bool {
+func (l *connection) endsSoon(err error) bool {
 	if _, ok := wireError(err); ok || errors.Is(err, errTooLong) ||
 		errors.Is(err, errSilent) || errors.Is(err, errLimit) {
 		return false
@@ -297,10 +297,10 @@ func (e *peer) idle() time.Duration {
 
 // call makes one call over this connection. It reports whether anything of
 // the call was heard before it failed.
-func (l *link) call(ctx context.Context, c *tool.Call, name string, args json.RawMessage) (res *sdk.CallToolResult, heard bool, err error) {
+func (l *connection) call(ctx context.Context, c *tool.Call, name string, args json.RawMessage) (res *sdk.CallToolResult, heard bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	token, w := l.attend()
+	token, w := l.trackCall()
 	defer l.dismiss(token)
 	params := &sdk.CallToolParams{Name: name, Arguments: args}
 	params.SetProgressToken(token)
@@ -313,7 +313,7 @@ func (l *link) call(ctx context.Context, c *tool.Call, name string, args json.Ra
 		}
 	}()
 	idle, limit := l.e.idle(), time.NewTimer(limitOf(l.e.s))
-	quiet := newPatience(idle)
+	quiet := newIdleTimer(idle)
 	defer limit.Stop()
 	defer quiet.timer.Stop()
 	var told time.Time
@@ -337,7 +337,7 @@ func (l *link) call(ctx context.Context, c *tool.Call, name string, args json.Ra
 			if answered {
 				quiet.renew()
 			}
-			quiet.hold(still)
+			quiet.setPaused(still)
 		case <-quiet.timer.C:
 			cancel(fmt.Errorf("%w for %d ms", errSilent, idle.Milliseconds()))
 		case <-limit.C:
@@ -363,7 +363,7 @@ func (e *peer) unreachable(ctx context.Context, err error) error {
 		return context.Cause(ctx)
 	}
 	f := faultOf(err)
-	fail := tool.Fail("server-"+string(f.state), "The MCP server %q can not be reached, and the call was not made: %s", e.s.Name, clean(e.s, f.text))
+	fail := tool.Fail("server-"+string(f.state), "The MCP server %q can not be reached, and the call was not made: %s", e.s.Name, redact(e.s, f.text))
 	fail.Hint = "`helve mcp list` shows the state of the servers, `helve mcp logs` what they said."
 	if f.state == mcp.NeedsAuth {
 		fail.Hint = fmt.Sprintf("Somebody has to run `helve mcp auth %s` first.", e.s.Name)
@@ -388,5 +388,5 @@ func (e *peer) failure(ctx context.Context, err error, died bool) error {
 		return tool.Fail("server-died", "The MCP server %q ended before it answered, and it is not known how much of the call it has done. It is being started again; check before calling again.", e.s.Name)
 	}
 	return tool.Fail("mcp-failed", "The call to the MCP server %q failed: %s. It is not known how much of it was done: check before calling again. `helve mcp logs %s` shows what the server said.",
-		e.s.Name, strings.TrimSuffix(clean(e.s, err.Error()), "."), e.s.Name)
+		e.s.Name, strings.TrimSuffix(redact(e.s, err.Error()), "."), e.s.Name)
 }

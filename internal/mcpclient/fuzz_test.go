@@ -23,9 +23,9 @@ func FuzzPipe(f *testing.F) {
 		pool := New(Options{})
 		l := newLink(newPeer(pool, mcp.Server{Name: "x"}))
 		defer l.kill()
-		_, w := l.attend()
+		_, w := l.trackCall()
 		p := &pipe{
-			l: l, r: bufio.NewReaderSize(bytes.NewReader(data), 64), w: make(chan frame, 4),
+			l: l, r: bufio.NewReaderSize(bytes.NewReader(data), 64), w: make(chan outgoing, 4),
 			ends: map[jsonrpc.ID]int64{}, asked: map[jsonrpc.ID]bool{},
 		}
 		for i := range 10 {

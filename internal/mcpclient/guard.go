@@ -102,7 +102,7 @@ func (g *guarded) Read(p []byte) (int, error) {
 		case g.stream:
 			g.event()
 		default:
-			g.whole()
+			g.readAll()
 		}
 	}
 	n := copy(p, g.ready)
@@ -110,8 +110,8 @@ func (g *guarded) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// whole reads all of a body that is one message.
-func (g *guarded) whole() {
+// readAll reads all of a body that is one message.
+func (g *guarded) readAll() {
 	data, err := io.ReadAll(io.LimitReader(g.lines, g.limit+1))
 	switch {
 	case err != nil:

@@ -41,7 +41,7 @@ const (
 )
 
 // A link is one connection to a server.
-type link struct {
+type connection struct {
 	e         *peer
 	born      time.Time
 	transport string
@@ -62,7 +62,7 @@ type link struct {
 
 	mu      sync.Mutex
 	conn    sdk.Connection
-	calls   map[string]*watch
+	calls   map[string]*pendingCall
 	serial  int
 	waiting int  // questions to the person that were not answered yet
 	asking  bool // one of them is being put
@@ -75,9 +75,9 @@ type link struct {
 	gone chan struct{} // closed when nothing is left of it
 }
 
-func newLink(e *peer) *link {
-	l := &link{
-		e: e, born: time.Now(), calls: map[string]*watch{},
+func newLink(e *peer) *connection {
+	l := &connection{
+		e: e, born: time.Now(), calls: map[string]*pendingCall{},
 		relist: make(chan struct{}, 1), nudge: make(chan struct{}, 1), turn: make(chan struct{}, 1),
 		dead: make(chan struct{}), gone: make(chan struct{}),
 	}
@@ -85,7 +85,7 @@ func newLink(e *peer) *link {
 	return l
 }
 
-func (l *link) isDead() bool {
+func (l *connection) isDead() bool {
 	select {
 	case <-l.dead:
 		return true
@@ -94,7 +94,7 @@ func (l *link) isDead() bool {
 	}
 }
 
-func (l *link) pid() int {
+func (l *connection) pid() int {
 	if l.local == nil || l.local.proc == nil {
 		return 0
 	}
@@ -102,7 +102,7 @@ func (l *link) pid() int {
 }
 
 // open connects to the server.
-func (e *peer) open(ctx context.Context) (*link, error) {
+func (e *peer) open(ctx context.Context) (*connection, error) {
 	limit := connectTimeout(e.s)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, timedOut(limit))
 	defer cancel()
@@ -110,7 +110,7 @@ func (e *peer) open(ctx context.Context) (*link, error) {
 	if isLocal(e.s) {
 		way = e.openLocal
 	} else if e.s.URL == "" {
-		return nil, &fault{state: mcp.Failed, text: "The server has neither a command nor a URL.", final: true}
+		return nil, &connectError{state: mcp.Failed, text: "The server has neither a command nor a URL.", final: true}
 	}
 	l, err := way(ctx, firstProtocol)
 	if modern(err) {
@@ -133,7 +133,7 @@ func modern(err error) bool {
 // A kept transport remembers its connection, so that it can be cut.
 type kept struct {
 	sdk.Transport
-	l *link
+	l *connection
 }
 
 // Connect implements [sdk.Transport].
@@ -148,7 +148,7 @@ func (k kept) Connect(ctx context.Context) (sdk.Connection, error) {
 }
 
 // shake does the handshake over a transport. It does not outlast ctx.
-func (l *link) shake(ctx context.Context, t sdk.Transport, protocol string) error {
+func (l *connection) shake(ctx context.Context, t sdk.Transport, protocol string) error {
 	client := l.client()
 	var err error
 	done := make(chan struct{})
@@ -159,7 +159,7 @@ func (l *link) shake(ctx context.Context, t sdk.Transport, protocol string) erro
 	select {
 	case <-done:
 	case <-ctx.Done():
-		l.cut()
+		l.breakConn()
 		<-done
 		if l.session != nil {
 			_ = l.session.Close()
@@ -173,8 +173,8 @@ func (l *link) shake(ctx context.Context, t sdk.Transport, protocol string) erro
 	return l.learn(l.session.InitializeResult())
 }
 
-// cut breaks the connection, whatever is going on.
-func (l *link) cut() {
+// breakConn breaks the connection, whatever is going on.
+func (l *connection) breakConn() {
 	l.mu.Lock()
 	conn := l.conn
 	l.mu.Unlock()
@@ -186,7 +186,7 @@ func (l *link) cut() {
 
 // learn takes over what the server says about itself. It is an error when the
 // server is this very program at work in the same folder.
-func (l *link) learn(r *sdk.InitializeResult) error {
+func (l *connection) learn(r *sdk.InitializeResult) error {
 	if r == nil {
 		return nil
 	}
@@ -199,7 +199,7 @@ func (l *link) learn(r *sdk.InitializeResult) error {
 		l.has.tools, l.has.resources, l.has.prompts = c.Tools != nil, c.Resources != nil, c.Prompts != nil
 		l.has.subscribe, l.has.completions = c.Resources != nil && c.Resources.Subscribe, c.Completions != nil
 		if l.e.itself(c.Experimental["helve"]) {
-			return &fault{state: mcp.Failed, text: startsItself, final: true}
+			return &connectError{state: mcp.Failed, text: startsItself, final: true}
 		}
 	}
 	return nil
@@ -226,7 +226,7 @@ func (e *peer) itself(said any) bool {
 }
 
 // client makes what talks the protocol.
-func (l *link) client() *sdk.Client {
+func (l *connection) client() *sdk.Client {
 	o := &l.e.pool.opts
 	caps := &sdk.ClientCapabilities{}
 	if !l.e.s.NoRoots {
@@ -291,7 +291,7 @@ func wireError(err error) (*jsonrpc.Error, bool) {
 }
 
 // ping asks for a sign of life. An error that the server itself gives is one.
-func (l *link) ping(ctx context.Context) error {
+func (l *connection) ping(ctx context.Context) error {
 	err := l.session.Ping(ctx, nil)
 	if _, ok := wireError(err); ok {
 		return nil
@@ -300,7 +300,7 @@ func (l *link) ping(ctx context.Context) error {
 }
 
 // listChanged notes that the tools are to be listed again.
-func (l *link) listChanged() {
+func (l *connection) listChanged() {
 	select {
 	case l.relist <- struct{}{}:
 	default:
@@ -310,14 +310,14 @@ func (l *link) listChanged() {
 // logged takes what the server logs.
 //
 //lint:ignore SA1019 servers of today log this way
-func (l *link) logged(p *sdk.LoggingMessageParams) {
+func (l *connection) logged(p *sdk.LoggingMessageParams) {
 	if p != nil {
 		l.e.log.Message(string(p.Level), p.Logger, p.Data)
 	}
 }
 
-// watch looks after the connection from now on.
-func (l *link) watch() {
+// monitor looks after the connection from now on.
+func (l *connection) monitor() {
 	ended := make(chan error, 1)
 	p := l.e.pool
 	ok := p.spawn(func() { ended <- l.session.Wait() }) &&
@@ -334,7 +334,7 @@ func (l *link) watch() {
 	}
 }
 
-func (l *link) watchLocal(ended <-chan error) {
+func (l *connection) watchLocal(ended <-chan error) {
 	select {
 	case <-l.dead:
 		l.close(l.why)
@@ -354,7 +354,7 @@ func (l *link) watchLocal(ended <-chan error) {
 	}
 }
 
-func (l *link) watchRemote(ended <-chan error) {
+func (l *connection) watchRemote(ended <-chan error) {
 	wait := pingPeriod
 	for {
 		timer := time.NewTimer(wait)
@@ -383,13 +383,13 @@ func (l *link) watchRemote(ended <-chan error) {
 // broken words the end of a connection.
 func broken(err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
-		return &fault{state: mcp.Failed, text: "The server has closed the connection."}
+		return &connectError{state: mcp.Failed, text: "The server has closed the connection."}
 	}
-	return &fault{state: mcp.Failed, text: "The connection to the server is broken.", detail: err.Error()}
+	return &connectError{state: mcp.Failed, text: "The connection to the server is broken.", detail: err.Error()}
 }
 
 // condemn marks the connection dead.
-func (l *link) condemn(why error) {
+func (l *connection) condemn(why error) {
 	l.once.Do(func() {
 		l.why = why
 		close(l.dead)
@@ -399,9 +399,9 @@ func (l *link) condemn(why error) {
 
 // close ends the connection and everything that belongs to it. It may be
 // called more than once; only one call does the work.
-func (l *link) close(why error) {
+func (l *connection) close(why error) {
 	l.condemn(why)
-	l.e.lost(l)
+	l.e.handleLost(l)
 	l.mu.Lock()
 	mine := !l.closing
 	l.closing = true
@@ -411,9 +411,9 @@ func (l *link) close(why error) {
 	}
 	defer close(l.gone)
 	if l.local != nil {
-		l.local.leave()
+		l.local.letExit()
 	}
-	l.cut()
+	l.breakConn()
 	if l.local != nil {
 		l.local.end()
 	}

@@ -35,7 +35,7 @@ type whole struct{ conn sdk.Connection }
 func (w whole) Connect(context.Context) (sdk.Connection, error) { return w.conn, nil }
 
 // openLocal starts a local server and does the handshake with it.
-func (e *peer) openLocal(ctx context.Context, protocol string) (*link, error) {
+func (e *peer) openLocal(ctx context.Context, protocol string) (*connection, error) {
 	l := newLink(e)
 	l.transport = "stdio"
 	if err := l.start(ctx); err != nil {
@@ -59,10 +59,10 @@ func (e *peer) openLocal(ctx context.Context, protocol string) (*link, error) {
 }
 
 // start starts the process of a local server.
-func (l *link) start(ctx context.Context) error {
+func (l *connection) start(ctx context.Context) error {
 	e := l.e
 	if e.pool.opts.Start == nil {
-		return &fault{state: mcp.Failed, text: "Local servers can not be started here.", final: true}
+		return &connectError{state: mcp.Failed, text: "Local servers can not be started here.", final: true}
 	}
 	dir := e.s.Dir
 	if !filepath.IsAbs(dir) {
@@ -85,18 +85,18 @@ func (l *link) start(ctx context.Context) error {
 	if err != nil {
 		outR.Close()
 		errR.Close()
-		return &fault{state: mcp.Failed, text: err.Error()}
+		return &connectError{state: mcp.Failed, text: err.Error()}
 	}
 	l.local = &local{proc: p, errors: errR, errDone: make(chan struct{}), log: e.log}
 	l.local.pipe = newPipe(p.Stdin(), outR, l)
 	go l.local.readErrors()
-	go l.local.drain()
+	go l.local.stopReading()
 	return nil
 }
 
-// drain lets reading end soon after the process has, also when another
+// stopReading lets reading end soon after the process has, also when another
 // process still holds its output open.
-func (c *local) drain() {
+func (c *local) stopReading() {
 	<-c.proc.Done()
 	c.pipe.expire(drainTime)
 	_ = c.errors.SetReadDeadline(time.Now().Add(drainTime))
@@ -128,15 +128,15 @@ func (c *local) epitaph() error {
 	if s.Signal != 0 {
 		how = "signal: " + s.Signal.String()
 	}
-	f := &fault{state: mcp.Failed, text: "The server has ended (" + how + ")."}
+	f := &connectError{state: mcp.Failed, text: "The server has ended (" + how + ")."}
 	if last := c.log.Last("stderr", 10); len(last) > 0 {
 		f.detail = strings.Join(last, "\n")
 	}
 	return f
 }
 
-// leave lets the server end by itself.
-func (c *local) leave() {
+// letExit lets the server end by itself.
+func (c *local) letExit() {
 	select {
 	case <-c.proc.Done():
 		return

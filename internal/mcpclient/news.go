@@ -24,7 +24,7 @@ const (
 
 // The news of a server are the changes it tells, until they are handed on, and
 // the resources somebody wants to hear about.
-type news struct {
+type subscriptions struct {
 	e    *peer
 	turn chan struct{} // held by who talks to the server about subscriptions
 
@@ -37,12 +37,12 @@ type news struct {
 	running   bool
 }
 
-func newNews(e *peer) *news {
-	return &news{e: e, turn: make(chan struct{}, 1), users: map[string]int{}, waiting: map[event.MCPUpdated]bool{}}
+func newNews(e *peer) *subscriptions {
+	return &subscriptions{e: e, turn: make(chan struct{}, 1), users: map[string]int{}, waiting: map[event.MCPUpdated]bool{}}
 }
 
 // relisted notes that lists have changed.
-func (n *news) relisted(resources, prompts bool) {
+func (n *subscriptions) relisted(resources, prompts bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.resources, n.prompts = n.resources || resources, n.prompts || prompts
@@ -50,14 +50,14 @@ func (n *news) relisted(resources, prompts bool) {
 }
 
 // updated notes that a resource has changed, if that interests anybody.
-func (n *news) updated(uri string) {
+func (n *subscriptions) updated(uri string) {
 	if len(uri) > maxURI {
 		return
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for i := range len(uri) + 1 {
-		if i == len(uri) || below(uri, i) {
+		if i == len(uri) || namesPart(uri, i) {
 			if n.users[uri[:i]] > 0 {
 				n.add(event.MCPUpdated{Server: n.e.s.Name, URI: uri[:i], Part: uri})
 			}
@@ -65,15 +65,15 @@ func (n *news) updated(uri string) {
 	}
 }
 
-// below says whether what comes after the first i bytes of a URI is about a
+// namesPart says whether what comes after the first i bytes of a URI is about a
 // part of what they name.
-func below(uri string, i int) bool {
+func namesPart(uri string, i int) bool {
 	return i > 0 && (uri[i] == '/' || uri[i] == '?' || uri[i] == '#' || uri[i-1] == '/')
 }
 
 // add keeps an update; n.mu is held. When there are too many parts of a whole,
 // only the whole counts.
-func (n *news) add(u event.MCPUpdated) {
+func (n *subscriptions) add(u event.MCPUpdated) {
 	if len(n.updates) >= maxNews {
 		u.Part = u.URI
 	}
@@ -85,14 +85,14 @@ func (n *news) add(u event.MCPUpdated) {
 }
 
 // wake lets the news be told; n.mu is held.
-func (n *news) wake() {
+func (n *subscriptions) wake() {
 	if !n.running {
 		n.running = n.e.pool.spawn(n.run)
 	}
 }
 
 // run hands the news on. While there are more and more it takes longer.
-func (n *news) run() {
+func (n *subscriptions) run() {
 	o, server := &n.e.pool.opts, n.e.s.Name
 	for pause := newsDelay; ; pause = min(2*pause, newsMax) {
 		timer := time.NewTimer(pause)
@@ -123,7 +123,7 @@ func (n *news) run() {
 }
 
 // talk runs f while nobody else talks to the server about subscriptions.
-func (n *news) talk(ctx context.Context, f func() error) error {
+func (n *subscriptions) talk(ctx context.Context, f func() error) error {
 	select {
 	case n.turn <- struct{}{}:
 		defer func() { <-n.turn }()
@@ -133,9 +133,9 @@ func (n *news) talk(ctx context.Context, f func() error) error {
 	}
 }
 
-// use counts one more, or one less, who wants to hear about a resource, and
+// addUsers counts one more, or one less, who wants to hear about a resource, and
 // returns how many there are.
-func (n *news) use(uri string, more int) (int, error) {
+func (n *subscriptions) addUsers(uri string, more int) (int, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if more > 0 && n.users[uri] == 0 && len(n.users) >= maxSubscriptions {
@@ -160,17 +160,17 @@ func (p *Pool) Subscribe(ctx context.Context, server, uri string) error {
 		return errors.New("the URI is too long")
 	}
 	return e.news.talk(ctx, func() error {
-		if _, err := e.news.use(uri, +1); err != nil {
+		if _, err := e.news.addUsers(uri, +1); err != nil {
 			return fmt.Errorf("MCP server %q: %w", server, err)
 		}
-		err := p.with(ctx, server, func(ctx context.Context, l *link) error {
+		err := p.withConnection(ctx, server, func(ctx context.Context, l *connection) error {
 			if !l.has.subscribe {
 				return &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "it does not tell when its resources change"}
 			}
 			return l.session.Subscribe(ctx, &sdk.SubscribeParams{URI: uri})
 		})
 		if err != nil {
-			_, _ = e.news.use(uri, -1) // taking back can not fail
+			_, _ = e.news.addUsers(uri, -1) // taking back can not fail
 		}
 		return err
 	})
@@ -187,8 +187,8 @@ func (p *Pool) Unsubscribe(server, uri string) {
 		ctx, cancel := context.WithTimeout(p.life, connectTimeout(e.s))
 		defer cancel()
 		err := e.news.talk(ctx, func() error {
-			l := e.linked()
-			if left, _ := e.news.use(uri, -1); left > 0 || l == nil {
+			l := e.current()
+			if left, _ := e.news.addUsers(uri, -1); left > 0 || l == nil {
 				return nil
 			}
 			return l.session.Unsubscribe(ctx, &sdk.UnsubscribeParams{URI: uri})
@@ -201,7 +201,7 @@ func (p *Pool) Unsubscribe(server, uri string) {
 
 // renew subscribes again, over a new connection. What has changed in between
 // is not known, so all of it counts as changed.
-func (n *news) renew(l *link) {
+func (n *subscriptions) renew(l *connection) {
 	n.mu.Lock()
 	var uris []string
 	for uri := range n.users {
@@ -214,7 +214,7 @@ func (n *news) renew(l *link) {
 	n.e.pool.spawn(func() {
 		for _, uri := range uris {
 			ctx, cancel := context.WithTimeout(l.life, connectTimeout(n.e.s))
-			err := n.talk(ctx, func() error { return n.again(ctx, l, uri) })
+			err := n.talk(ctx, func() error { return n.resubscribe(ctx, l, uri) })
 			cancel()
 			if err != nil && !l.isDead() {
 				n.e.log.Add("helve", "a subscription could not be renewed: "+err.Error())
@@ -223,8 +223,8 @@ func (n *news) renew(l *link) {
 	})
 }
 
-// again renews one subscription, if anybody still wants it.
-func (n *news) again(ctx context.Context, l *link, uri string) error {
+// resubscribe renews one subscription, if anybody still wants it.
+func (n *subscriptions) resubscribe(ctx context.Context, l *connection, uri string) error {
 	n.mu.Lock()
 	users := n.users[uri]
 	n.mu.Unlock()

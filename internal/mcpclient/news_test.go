@@ -156,7 +156,7 @@ func TestNews(t *testing.T) {
 	p := New(Options{Servers: []mcp.Server{{Name: "s"}}})
 	n := p.peers[0].news
 	for _, uri := range []string{"f:///d", "f:///d/e", "g://x/"} {
-		if _, err := n.use(uri, +1); err != nil {
+		if _, err := n.addUsers(uri, +1); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -168,7 +168,7 @@ func TestNews(t *testing.T) {
 	if diff := cmp.Diff(want, n.updates); diff != "" {
 		t.Error(diff)
 	}
-	l := &link{e: p.peers[0]} // a local server says it this way
+	l := &connection{e: p.peers[0]} // a local server says it this way
 	l.noted("notifications/resources/updated", []byte(`{"uri":"g://x/z"}`))
 	l.noted("notifications/resources/list_changed", nil)
 	if last := n.updates[len(n.updates)-1]; last.Part != "g://x/z" || !n.resources || n.prompts {
@@ -181,11 +181,11 @@ func TestNews(t *testing.T) {
 		t.Errorf("%d updates are kept", len(n.updates))
 	}
 	for i := range maxSubscriptions {
-		if _, err := n.use(strings.Repeat("y", i+1), +1); err != nil && i < maxSubscriptions-3 {
+		if _, err := n.addUsers(strings.Repeat("y", i+1), +1); err != nil && i < maxSubscriptions-3 {
 			t.Fatal(err)
 		}
 	}
-	if _, err := n.use("one more", +1); err == nil {
+	if _, err := n.addUsers("one more", +1); err == nil {
 		t.Error("there is no limit")
 	}
 	if err := p.Close(); err != nil {

@@ -68,7 +68,7 @@ func (e *peer) trespass(items []item) error {
 // of the command and, where that depends on it, the folder it is started in.
 func originOf(s mcp.Server, dir string) string {
 	if !isLocal(s) {
-		return digest("url", s.URL)
+		return hashTexts("url", s.URL)
 	}
 	if !filepath.IsAbs(s.Dir) {
 		dir = filepath.Join(dir, s.Dir)
@@ -86,11 +86,11 @@ func originOf(s mcp.Server, dir string) string {
 	if s.Dir != "" || depends {
 		parts = append(parts, "in", filepath.Clean(dir))
 	}
-	return digest(parts...)
+	return hashTexts(parts...)
 }
 
-// digest is a short text for a list of texts, another one for another list.
-func digest(parts ...string) string {
+// hashTexts is a short text for a list of texts, another one for another list.
+func hashTexts(parts ...string) string {
 	raw, err := json.Marshal(parts)
 	if err != nil { // texts always encode
 		return ""

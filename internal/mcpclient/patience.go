@@ -4,7 +4,7 @@ import "time"
 
 // A patience is how long a call may go on without a sign of life. It stands
 // still while the person is being asked.
-type patience struct {
+type idleTimer struct {
 	timer *time.Timer
 	idle  time.Duration
 	left  time.Duration // at since
@@ -12,20 +12,20 @@ type patience struct {
 	held  bool
 }
 
-func newPatience(idle time.Duration) *patience {
-	return &patience{timer: time.NewTimer(idle), idle: idle, left: idle, since: time.Now()}
+func newIdleTimer(idle time.Duration) *idleTimer {
+	return &idleTimer{timer: time.NewTimer(idle), idle: idle, left: idle, since: time.Now()}
 }
 
 // renew gives the call all its time again.
-func (p *patience) renew() {
+func (p *idleTimer) renew() {
 	p.left, p.since = p.idle, time.Now()
 	if !p.held {
 		p.timer.Reset(p.idle)
 	}
 }
 
-// hold lets the time stand still, and with false go on where it stood.
-func (p *patience) hold(still bool) {
+// setPaused lets the time stand still, and with false go on where it stood.
+func (p *idleTimer) setPaused(still bool) {
 	switch {
 	case still && !p.held:
 		p.left -= time.Since(p.since)

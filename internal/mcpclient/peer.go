@@ -24,21 +24,21 @@ const (
 var errOff = errors.New("the server is disabled")
 
 // A fault is why a server is not connected.
-type fault struct {
+type connectError struct {
 	state  mcp.State
 	text   string
 	detail string
 	final  bool // trying again in the background is no use
 }
 
-func (f *fault) Error() string { return f.text }
+func (f *connectError) Error() string { return f.text }
 
 // faultOf puts any error into the words of a status.
-func faultOf(err error) *fault {
-	if f, ok := errors.AsType[*fault](err); ok {
+func faultOf(err error) *connectError {
+	if f, ok := errors.AsType[*connectError](err); ok {
 		return f
 	}
-	return &fault{state: mcp.Failed, text: err.Error()}
+	return &connectError{state: mcp.Failed, text: err.Error()}
 }
 
 // A peer is one server of the pool, over all its connections.
@@ -46,9 +46,9 @@ type peer struct {
 	pool *Pool
 	s    mcp.Server
 	log  *process.Journal
-	news *news
+	news *subscriptions
 
-	shelving sync.Mutex // one change of the shelf at a time; taken before mu
+	updating sync.Mutex // one change of the shelf at a time; taken before mu
 
 	mu       sync.Mutex
 	off      bool // disabled or disconnected
@@ -57,23 +57,23 @@ type peer struct {
 	detail   string
 	since    time.Time
 	restarts int
-	link     *link
-	last     *link // the connection before, until it is gone
+	link     *connection
+	last     *connection // the connection before, until it is gone
 	trying   *attempt
 	tried    time.Time // when the last attempt ended
 	shaky    int       // attempts and short lives without a connection that held
 	held     bool      // it has been connected
 	retry    *time.Timer
 	refused  error // why the attempt under way is in vain
-	shelf    shelf
+	tools    toolList
 }
 
 // An attempt is connecting, under way.
 type attempt struct {
 	cancel context.CancelFunc
 	done   chan struct{}
-	link   *link // after done
-	err    error // after done
+	link   *connection // after done
+	err    error       // after done
 }
 
 func newPeer(p *Pool, s mcp.Server) *peer {
@@ -85,11 +85,11 @@ func newPeer(p *Pool, s mcp.Server) *peer {
 	return e
 }
 
-// set changes the state; e.mu is held.
-func (e *peer) set(s mcp.State, f *fault) {
+// setState changes the state; e.mu is held.
+func (e *peer) setState(s mcp.State, f *connectError) {
 	text, detail := "", ""
 	if f != nil {
-		text, detail = clean(e.s, f.text), clean(e.s, f.detail)
+		text, detail = redact(e.s, f.text), redact(e.s, f.detail)
 	}
 	if e.state != s {
 		e.since = time.Now()
@@ -101,8 +101,8 @@ func (e *peer) set(s mcp.State, f *fault) {
 	e.pool.tell.changed(e.s.Name)
 }
 
-// linked returns the connection of now, nil without one.
-func (e *peer) linked() *link {
+// current returns the connection of now, nil without one.
+func (e *peer) current() *connection {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.link == nil || e.link.isDead() {
@@ -116,12 +116,12 @@ func (e *peer) enable() {
 	defer e.mu.Unlock()
 	if e.off {
 		e.off, e.shaky = false, 0
-		e.set(mcp.Idle, nil)
+		e.setState(mcp.Idle, nil)
 	}
 }
 
-// settle connects unless the answer is known already.
-func (e *peer) settle(ctx context.Context) {
+// connectIfUnknown connects unless the answer is known already.
+func (e *peer) connectIfUnknown(ctx context.Context) {
 	e.mu.Lock()
 	known := e.off || e.trying == nil && e.link == nil && e.state != mcp.Idle && time.Since(e.tried) < settledFor
 	e.mu.Unlock()
@@ -131,7 +131,7 @@ func (e *peer) settle(ctx context.Context) {
 }
 
 // ensure returns a live connection, and makes one where there is none.
-func (e *peer) ensure(ctx context.Context) (*link, error) {
+func (e *peer) ensure(ctx context.Context) (*connection, error) {
 	e.mu.Lock()
 	if l := e.link; l != nil && l.isDead() {
 		e.dropped(l)
@@ -144,7 +144,7 @@ func (e *peer) ensure(ctx context.Context) (*link, error) {
 		e.mu.Unlock()
 		return l, nil
 	}
-	a, err := e.begin()
+	a, err := e.startAttempt()
 	e.mu.Unlock()
 	if err != nil {
 		return nil, err
@@ -157,14 +157,14 @@ func (e *peer) ensure(ctx context.Context) (*link, error) {
 	}
 }
 
-// begin returns the attempt under way, or starts one; e.mu is held.
-func (e *peer) begin() (*attempt, error) {
+// startAttempt returns the attempt under way, or starts one; e.mu is held.
+func (e *peer) startAttempt() (*attempt, error) {
 	if e.trying != nil {
 		return e.trying, nil
 	}
 	ctx, cancel := context.WithCancel(e.pool.life)
 	a := &attempt{cancel: cancel, done: make(chan struct{})}
-	if !e.pool.spawn(func() { e.try(ctx, a) }) {
+	if !e.pool.spawn(func() { e.runAttempt(ctx, a) }) {
 		cancel()
 		return nil, errClosed
 	}
@@ -172,12 +172,12 @@ func (e *peer) begin() (*attempt, error) {
 		e.retry.Stop()
 	}
 	e.trying, e.refused = a, nil
-	e.set(mcp.Connecting, nil)
+	e.setState(mcp.Connecting, nil)
 	return a, nil
 }
 
-// try is one attempt, from beginning to end.
-func (e *peer) try(ctx context.Context, a *attempt) {
+// runAttempt is one attempt, from beginning to end.
+func (e *peer) runAttempt(ctx context.Context, a *attempt) {
 	defer close(a.done)
 	defer a.cancel()
 	e.mu.Lock()
@@ -189,7 +189,7 @@ func (e *peer) try(ctx context.Context, a *attempt) {
 	}
 	l, err := e.open(ctx)
 	if err == nil {
-		if err = e.stock(ctx, l); err != nil {
+		if err = e.loadTools(ctx, l); err != nil {
 			l.close(err)
 		}
 	}
@@ -210,8 +210,8 @@ func (e *peer) try(ctx context.Context, a *attempt) {
 			e.restarts++
 		}
 		e.held = true
-		e.set(mcp.Connected, nil)
-		l.watch()
+		e.setState(mcp.Connected, nil)
+		l.monitor()
 		e.news.renew(l)
 	}
 	gone := e.link == nil
@@ -230,8 +230,8 @@ func (e *peer) fails(err error) {
 		return
 	}
 	f := faultOf(err)
-	e.set(f.state, f)
-	e.log.Add("helve", "connecting failed: "+clean(e.s, f.text))
+	e.setState(f.state, f)
+	e.log.Add("helve", "connecting failed: "+redact(e.s, f.text))
 	e.shaky++
 	if f.final || f.state != mcp.Failed || isLocal(e.s) && !e.held {
 		return
@@ -253,13 +253,13 @@ func (e *peer) later() {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		if !e.off && e.link == nil {
-			_, _ = e.begin()
+			_, _ = e.startAttempt()
 		}
 	})
 }
 
-// lost is told that a connection has ended.
-func (e *peer) lost(l *link) {
+// handleLost is told that a connection has ended.
+func (e *peer) handleLost(l *connection) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.dropped(l)
@@ -267,7 +267,7 @@ func (e *peer) lost(l *link) {
 
 // dropped forgets a dead connection, and has another made; e.mu is held. The
 // tools stay, so that a call can wait for the next connection.
-func (e *peer) dropped(l *link) {
+func (e *peer) dropped(l *connection) {
 	if e.link != l {
 		return
 	}
@@ -277,8 +277,8 @@ func (e *peer) dropped(l *link) {
 	}
 	e.shaky++
 	f := faultOf(l.why)
-	e.set(mcp.Failed, f)
-	e.log.Add("helve", "the connection was lost: "+clean(e.s, f.text))
+	e.setState(mcp.Failed, f)
+	e.log.Add("helve", "the connection was lost: "+redact(e.s, f.text))
 	if !f.final {
 		e.later()
 	}
@@ -293,13 +293,13 @@ func (e *peer) disconnect() {
 	}
 	a, l, last := e.trying, e.link, e.last
 	e.link, e.last = nil, nil
-	e.set(mcp.Disabled, nil)
+	e.setState(mcp.Disabled, nil)
 	e.mu.Unlock()
 	if a != nil {
 		a.cancel()
 		<-a.done
 	}
-	for _, old := range [...]*link{l, last} {
+	for _, old := range [...]*connection{l, last} {
 		if old != nil {
 			old.close(errOff)
 			<-old.gone
@@ -308,15 +308,15 @@ func (e *peer) disconnect() {
 	e.clear()
 }
 
-// refuse ends a server whose tools can not be offered.
-func (e *peer) refuse(err error) {
-	f := &fault{state: mcp.Failed, text: err.Error(), final: true}
+// refuseTools ends a server whose tools can not be offered.
+func (e *peer) refuseTools(err error) {
+	f := &connectError{state: mcp.Failed, text: err.Error(), final: true}
 	e.mu.Lock()
 	l := e.link
 	e.refused = f
 	if l != nil {
 		e.link, e.last = nil, l
-		e.set(mcp.Failed, f)
+		e.setState(mcp.Failed, f)
 		e.tried = time.Now()
 		e.log.Add("helve", f.text)
 	}
@@ -329,16 +329,16 @@ func (e *peer) refuse(err error) {
 }
 
 // revive notes that a server which did not answer does again.
-func (e *peer) revive(l *link) {
+func (e *peer) revive(l *connection) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.link == l && e.state == mcp.Failed {
-		e.set(mcp.Connected, nil)
+		e.setState(mcp.Connected, nil)
 	}
 }
 
 // probe asks a remote server for a sign of life.
-func (e *peer) probe(ctx context.Context, l *link) {
+func (e *peer) probe(ctx context.Context, l *connection) {
 	err := l.ping(ctx)
 	if l.isDead() || e.pool.life.Err() != nil {
 		return
@@ -350,11 +350,11 @@ func (e *peer) probe(ctx context.Context, l *link) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.link == l && e.state == mcp.Connected {
-		e.set(mcp.Failed, &fault{text: "The server does not answer.", detail: err.Error()})
+		e.setState(mcp.Failed, &connectError{text: "The server does not answer.", detail: err.Error()})
 	}
 }
 
 // timedOut is the text for a server that took too long.
-func timedOut(d time.Duration) *fault {
-	return &fault{state: mcp.Failed, text: fmt.Sprintf("Operation timed out after %dms", d.Milliseconds())}
+func timedOut(d time.Duration) *connectError {
+	return &connectError{state: mcp.Failed, text: fmt.Sprintf("Operation timed out after %dms", d.Milliseconds())}
 }

@@ -40,11 +40,11 @@ var errTooLong = fmt.Errorf("the answer of the server is larger than %d MiB", ma
 // input and output. What is no message is logged and dropped. Notifications
 // are dealt with as they are read, so that a flood of them costs no memory.
 type pipe struct {
-	l   *link
+	l   *connection
 	out *os.File
 	r   *bufio.Reader
 	in  *os.File
-	w   chan frame
+	w   chan outgoing
 
 	queue []jsonrpc.Message // read and not handed on yet
 
@@ -65,7 +65,7 @@ type pipe struct {
 }
 
 // A frame is a message to write.
-type frame struct {
+type outgoing struct {
 	data   []byte
 	id     jsonrpc.ID // of a call
 	cancel jsonrpc.ID // of a call that nobody waits for any more
@@ -73,9 +73,9 @@ type frame struct {
 	done   chan error
 }
 
-func newPipe(in, out *os.File, l *link) *pipe {
+func newPipe(in, out *os.File, l *connection) *pipe {
 	p := &pipe{
-		l: l, out: out, in: own(in), r: bufio.NewReaderSize(out, 64<<10), w: make(chan frame, queueLength),
+		l: l, out: out, in: ownFile(in), r: bufio.NewReaderSize(out, 64<<10), w: make(chan outgoing, queueLength),
 		ends: map[jsonrpc.ID]int64{}, asked: map[jsonrpc.ID]bool{}, pen: make(chan struct{}, 1),
 		closed: make(chan struct{}), wdone: make(chan struct{}),
 	}
@@ -109,7 +109,7 @@ func (p *pipe) Write(ctx context.Context, msg jsonrpc.Message) error {
 	if err != nil {
 		return fmt.Errorf("message: %w", err)
 	}
-	f := frame{data: append(data, '\n'), done: make(chan error, 1)}
+	f := outgoing{data: append(data, '\n'), done: make(chan error, 1)}
 	switch m := msg.(type) {
 	case *jsonrpc.Request:
 		f.id = m.ID
@@ -144,7 +144,7 @@ func (p *pipe) Write(ctx context.Context, msg jsonrpc.Message) error {
 
 // owe counts an answer that waits to be written. It reports false, and the
 // request counts as dealt with, when there are too many bytes of them.
-func (p *pipe) owe(f frame) bool {
+func (p *pipe) owe(f outgoing) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.replies+len(f.data) > maxReplies {
@@ -157,7 +157,7 @@ func (p *pipe) owe(f frame) bool {
 
 // paid forgets an answer that does not wait any more, and the request it was
 // for.
-func (p *pipe) paid(f frame) {
+func (p *pipe) paid(f outgoing) {
 	if !f.reply.IsValid() {
 		return
 	}
@@ -183,7 +183,7 @@ func (p *pipe) write() {
 
 // send writes one frame. Its bytes count as written before they are: a server
 // may have read and done everything before writing has returned.
-func (p *pipe) send(f frame) error {
+func (p *pipe) send(f outgoing) error {
 	p.pen <- struct{}{}
 	defer func() { <-p.pen }()
 	p.mu.Lock()
@@ -209,14 +209,14 @@ func (p *pipe) Read(context.Context) (jsonrpc.Message, error) {
 		if len(p.queue) > 0 {
 			m := p.queue[0]
 			p.queue = p.queue[1:]
-			if p.admit(m) {
+			if p.accept(m) {
 				return m, nil
 			}
 			continue
 		}
 		line, err := p.line()
 		if err != nil {
-			if p.settle() {
+			if p.failUnread() {
 				continue
 			}
 			return nil, err
@@ -255,7 +255,7 @@ func (p *pipe) long(start []byte) ([]byte, error) {
 	for {
 		more, err := p.r.ReadSlice('\n')
 		if len(buf)+len(more) > maxFrame {
-			return nil, p.skip(buf, more, err)
+			return nil, p.skipLine(buf, more, err)
 		}
 		buf = append(buf, more...)
 		if !errors.Is(err, bufio.ErrBufferFull) {
@@ -264,8 +264,8 @@ func (p *pipe) long(start []byte) ([]byte, error) {
 	}
 }
 
-// skip reads on to the end of a line that is too long.
-func (p *pipe) skip(head, tail []byte, err error) error {
+// skipLine reads on to the end of a line that is too long.
+func (p *pipe) skipLine(head, tail []byte, err error) error {
 	const look = 256
 	head = bytes.Clone(head[:look])
 	tail = bytes.Clone(tail)
@@ -275,15 +275,15 @@ func (p *pipe) skip(head, tail []byte, err error) error {
 		tail = append(tail[max(0, len(tail)-look):], more...)
 	}
 	p.l.e.log.Add("helve", fmt.Sprintf("a message of more than %d MiB was dropped", maxFrame>>20))
-	if id, ok := answered(head, bytes.TrimSpace(tail)); ok {
+	if id, ok := answeredID(head, bytes.TrimSpace(tail)); ok {
 		p.queue = append(p.queue, &jsonrpc.Response{ID: id, Error: errTooLong})
 	}
 	return err
 }
 
-// answered finds the call that a message answers of which only the beginning
+// answeredID finds the call that a message answers of which only the beginning
 // and the end are there.
-func answered(head, tail []byte) (jsonrpc.ID, bool) {
+func answeredID(head, tail []byte) (jsonrpc.ID, bool) {
 	const digits, version = `"id"\s*:\s*([0-9]{1,15})`, `"jsonrpc"\s*:\s*"2\.0"`
 	first := regexp.MustCompile(`^\{\s*(?:` + version + `\s*,\s*)?` + digits + `\s*,`)
 	last := regexp.MustCompile(`(?:` + digits + `\s*,\s*` + version + `|` + version + `\s*,\s*` + digits + `)\s*\}$`)
@@ -329,9 +329,9 @@ func (p *pipe) decode(line []byte) {
 	}
 }
 
-// admit says whether a message is for the session. What is not has been dealt
+// accept says whether a message is for the session. What is not has been dealt
 // with.
-func (p *pipe) admit(m jsonrpc.Message) bool {
+func (p *pipe) accept(m jsonrpc.Message) bool {
 	switch m := m.(type) {
 	case *jsonrpc.Response:
 		p.mu.Lock()
@@ -376,7 +376,7 @@ func (p *pipe) admitCall(m *jsonrpc.Request) bool {
 		return false
 	}
 	select {
-	case p.w <- frame{data: append(data, '\n'), done: make(chan error, 1)}:
+	case p.w <- outgoing{data: append(data, '\n'), done: make(chan error, 1)}:
 	default: // it does not read either
 	}
 	return false
@@ -422,9 +422,9 @@ func (p *pipe) admitNote(m *jsonrpc.Request) bool {
 	return false
 }
 
-// settle is called at the end of the stream: calls that the server has not
+// failUnread is called at the end of the stream: calls that the server has not
 // read are answered with errNotSent. It reports whether there are any.
-func (p *pipe) settle() bool {
+func (p *pipe) failUnread() bool {
 	if p.settled || p.l.local == nil {
 		return false
 	}

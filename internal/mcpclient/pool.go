@@ -42,8 +42,8 @@ func connectTimeout(s mcp.Server) time.Duration {
 	return defaultConnect
 }
 
-// clean takes what may be secret out of a text about the server, and bounds it.
-func clean(s mcp.Server, said string) string {
+// redact takes what may be secret out of a text about the server, and bounds it.
+func redact(s mcp.Server, said string) string {
 	if u, err := url.Parse(s.URL); err == nil && s.URL != "" {
 		for _, secret := range [...]string{u.RawQuery, u.User.String()} {
 			if secret != "" {
@@ -94,7 +94,7 @@ type Options struct {
 	Person auth.HandlerOptions
 	// Ask lets a server ask the person something; nil declines. It has to
 	// return when ctx ends.
-	Ask func(ctx context.Context, server string, e Elicitation) (Answer, error)
+	Ask func(ctx context.Context, server string, e Elicitation) (ElicitationAnswer, error)
 	// Changed is told, from one goroutine, when the state or the tools of a
 	// server have changed. It gets the newest state, not every one between.
 	Changed func(mcp.Status)
@@ -170,8 +170,8 @@ func (p *Pool) find(name string) (*peer, error) {
 	return nil, fmt.Errorf("%q: %w", name, mcp.ErrNoServer)
 }
 
-// before says whether a stands before b in the configuration.
-func (p *Pool) before(a, b *peer) bool {
+// precedes says whether a stands before b in the configuration.
+func (p *Pool) precedes(a, b *peer) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Index(p.peers, a) < slices.Index(p.peers, b)
@@ -179,16 +179,16 @@ func (p *Pool) before(a, b *peer) bool {
 
 // Need connects the server that a tool of this name could come from, and waits
 // until it is settled, connected or not, or ctx ends.
-func (p *Pool) Need(ctx context.Context, tool string) { settle(ctx, p.owners(tool)) }
+func (p *Pool) Need(ctx context.Context, tool string) { connectAll(ctx, p.owners(tool)) }
 
 // Gather connects all servers at once, and returns when all are settled or
 // ctx ends.
-func (p *Pool) Gather(ctx context.Context) { settle(ctx, p.list()) }
+func (p *Pool) Gather(ctx context.Context) { connectAll(ctx, p.list()) }
 
-func settle(ctx context.Context, some []*peer) {
+func connectAll(ctx context.Context, some []*peer) {
 	var wg sync.WaitGroup
 	for _, e := range some {
-		wg.Go(func() { e.settle(ctx) })
+		wg.Go(func() { e.connectIfUnknown(ctx) })
 	}
 	wg.Wait()
 }

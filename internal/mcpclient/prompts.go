@@ -27,7 +27,7 @@ func (p *Pool) Which(passes func(mcp.Status) bool) []string {
 
 // GetPrompt lets a server make one of its prompts.
 func (p *Pool) GetPrompt(ctx context.Context, server, name string, args map[string]string) (out mcp.PromptText, err error) {
-	err = p.with(ctx, server, func(ctx context.Context, l *link) error {
+	err = p.withConnection(ctx, server, func(ctx context.Context, l *connection) error {
 		res, err := l.session.GetPrompt(ctx, &sdk.GetPromptParams{Name: name, Arguments: args})
 		if err != nil {
 			return err
@@ -58,7 +58,7 @@ func (p *Pool) Complete(ctx context.Context, c mcp.Completion) (out mcp.Complete
 	if len(c.Known) > 0 {
 		params.Context = &sdk.CompleteContext{Arguments: c.Known}
 	}
-	err = p.with(ctx, c.Server, func(ctx context.Context, l *link) error {
+	err = p.withConnection(ctx, c.Server, func(ctx context.Context, l *connection) error {
 		out = mcp.Completed{}
 		if !l.has.completions {
 			return nil

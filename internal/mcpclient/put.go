@@ -11,7 +11,7 @@ import (
 
 // elicit puts a question of the server to the person, for the calls that are
 // under way. A server that asks too much is not listened to any more.
-func (l *link) elicit(ctx context.Context, req *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+func (l *connection) elicit(ctx context.Context, req *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 	q, err := elicitation(req.Params)
 	if err != nil {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
@@ -21,7 +21,7 @@ func (l *link) elicit(ctx context.Context, req *sdk.ElicitRequest) (*sdk.ElicitR
 
 // put puts a question to the person when it is its turn and may says that it
 // may be put then.
-func (l *link) put(ctx context.Context, q Elicitation, may func() bool) (*sdk.ElicitResult, error) {
+func (l *connection) put(ctx context.Context, q Elicitation, may func() bool) (*sdk.ElicitResult, error) {
 	dismissed := &sdk.ElicitResult{Action: "cancel"}
 	if !l.queue() {
 		return dismissed, nil
@@ -30,7 +30,7 @@ func (l *link) put(ctx context.Context, q Elicitation, may func() bool) (*sdk.El
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	type reply struct {
-		a   Answer
+		a   ElicitationAnswer
 		err error
 	}
 	ch := make(chan reply, 1)
@@ -50,7 +50,7 @@ func (l *link) put(ctx context.Context, q Elicitation, may func() bool) (*sdk.El
 			ch <- reply{}
 			return
 		}
-		l.pause()
+		l.pauseCalls()
 		a, err := l.e.pool.opts.Ask(ctx, l.e.s.Name, q)
 		l.resume(err == nil && a.Action == "accept")
 		ch <- reply{a, err}
@@ -80,7 +80,7 @@ func openable(address string) bool {
 }
 
 // queue counts one more question that waits, unless there are too many.
-func (l *link) queue() bool {
+func (l *connection) queue() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.waiting >= maxQuestions {
@@ -90,7 +90,7 @@ func (l *link) queue() bool {
 	return true
 }
 
-func (l *link) unqueue() {
+func (l *connection) unqueue() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.waiting--
@@ -99,7 +99,7 @@ func (l *link) unqueue() {
 // mayAsk says whether there is a call for which the server may ask something,
 // and counts that it does. A question does not say which call it is for, so it
 // counts for all.
-func (l *link) mayAsk() bool {
+func (l *connection) mayAsk() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	may, said := false, true
@@ -117,8 +117,8 @@ func (l *link) mayAsk() bool {
 	return may
 }
 
-// pause tells the calls that the person is being asked: time stands still.
-func (l *link) pause() {
+// pauseCalls tells the calls that the person is being asked: time stands still.
+func (l *connection) pauseCalls() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.asking = true
@@ -127,7 +127,7 @@ func (l *link) pause() {
 
 // resume tells the calls that time goes on, and whether the person went along
 // with what was asked.
-func (l *link) resume(accepted bool) {
+func (l *connection) resume(accepted bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.asking = false
@@ -140,7 +140,7 @@ func (l *link) resume(accepted bool) {
 }
 
 // notify wakes the calls; l.mu is held.
-func (l *link) notify() {
+func (l *connection) notify() {
 	for _, w := range l.calls {
 		select {
 		case w.hold <- struct{}{}:
@@ -151,7 +151,7 @@ func (l *link) notify() {
 
 // paused says whether time stands still, and whether an answer of the person
 // is new to this call.
-func (l *link) paused(w *watch) (still, answered bool) {
+func (l *connection) paused(w *pendingCall) (still, answered bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	answered, w.answered = w.answered, false
@@ -160,7 +160,7 @@ func (l *link) paused(w *watch) (still, answered bool) {
 
 // visits asks the person to open what a server wants opened before it runs a
 // call. It reports whether all of it was.
-func (l *link) visits(ctx context.Context, data json.RawMessage) bool {
+func (l *connection) visits(ctx context.Context, data json.RawMessage) bool {
 	var wanted struct {
 		Elicitations []*sdk.ElicitParams `json:"elicitations"`
 	}

@@ -44,7 +44,7 @@ type remote struct {
 	base    *url.URL
 	headers map[string]string
 	token   sdkauth.OAuthHandler // for the transport that knows no sign-in itself
-	l       *link
+	l       *connection
 	http    *http.Transport
 	status  atomic.Int32                  // of the last answer
 	refused atomic.Pointer[jsonrpc.Error] // what the last answer said, where it refused the request
@@ -54,16 +54,16 @@ type remote struct {
 
 // openRemote connects to a remote server: by streamable HTTP, and by the older
 // transport of events where that is not known.
-func (e *peer) openRemote(ctx context.Context, protocol string) (*link, error) {
+func (e *peer) openRemote(ctx context.Context, protocol string) (*connection, error) {
 	base, err := url.Parse(e.s.URL)
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
-		return nil, &fault{state: mcp.Failed, text: "The URL of the server is not one of http or https.", final: true}
+		return nil, &connectError{state: mcp.Failed, text: "The URL of the server is not one of http or https.", final: true}
 	}
 	var handler sdkauth.OAuthHandler
 	if e.pool.opts.SignIn != nil && !e.s.NoOAuth {
 		handler = e.pool.opts.SignIn.Handler(e.s.Name, e.s.URL, auth.OAuthClient{ID: e.s.OAuth.ClientID, Secret: e.s.OAuth.ClientSecret, Scope: e.s.OAuth.Scope}, e.pool.opts.Person)
 	}
-	l, err := e.reach(ctx, base, protocol, func(r *remote) (string, sdk.Transport) {
+	l, err := e.connectOver(ctx, base, protocol, func(r *remote) (string, sdk.Transport) {
 		return "http", &sdk.StreamableClientTransport{
 			Endpoint: e.s.URL, HTTPClient: r.client(), OAuthHandler: handler, MaxRetries: maxRetries, MaxEventSize: maxFrame,
 		}
@@ -71,8 +71,8 @@ func (e *peer) openRemote(ctx context.Context, protocol string) (*link, error) {
 	if err == nil || modern(err) || !old(err) {
 		return l, err
 	}
-	e.log.Add("helve", "streamable HTTP: "+clean(e.s, err.Error())+"; trying the older transport")
-	l, second := e.reach(ctx, base, protocol, func(r *remote) (string, sdk.Transport) {
+	e.log.Add("helve", "streamable HTTP: "+redact(e.s, err.Error())+"; trying the older transport")
+	l, second := e.connectOver(ctx, base, protocol, func(r *remote) (string, sdk.Transport) {
 		r.token = handler
 		return "sse", &sdk.SSEClientTransport{Endpoint: e.s.URL, HTTPClient: r.client(), MaxEventSize: maxFrame}
 	})
@@ -82,8 +82,8 @@ func (e *peer) openRemote(ctx context.Context, protocol string) (*link, error) {
 	return l, second
 }
 
-// reach does the handshake over one transport.
-func (e *peer) reach(ctx context.Context, base *url.URL, protocol string, way func(*remote) (string, sdk.Transport)) (*link, error) {
+// connectOver does the handshake over one transport.
+func (e *peer) connectOver(ctx context.Context, base *url.URL, protocol string, way func(*remote) (string, sdk.Transport)) (*connection, error) {
 	l := newLink(e)
 	r := &remote{base: base, headers: e.s.Headers, l: l}
 	r.http = &http.Transport{
@@ -108,13 +108,13 @@ func (e *peer) reach(ctx context.Context, base *url.URL, protocol string, way fu
 }
 
 // A refusal is a fault with the status that the server gave.
-type refusal struct {
-	*fault
+type statusError struct {
+	*connectError
 	status int
 	err    error
 }
 
-func (r *refusal) Unwrap() []error { return []error{r.fault, r.err} }
+func (r *statusError) Unwrap() []error { return []error{r.connectError, r.err} }
 
 // fault words why the handshake failed.
 func (r *remote) fault(err error) error {
@@ -124,14 +124,14 @@ func (r *remote) fault(err error) error {
 			err = fmt.Errorf("%w: %w", err, wire)
 		}
 	}
-	f := &fault{state: mcp.Failed, text: err.Error()}
+	f := &connectError{state: mcp.Failed, text: err.Error()}
 	lower := strings.ToLower(f.text)
 	switch {
 	case errors.Is(err, auth.ErrRegistration),
 		status == http.StatusUnauthorized && (strings.Contains(lower, "registration") || strings.Contains(lower, "client_id")):
 		f.state, f.text, f.detail = mcp.NeedsRegistration, auth.ErrRegistration.Error(), f.text
-	case failed(err) != "":
-		f.state, f.text = mcp.NeedsAuth, failed(err)
+	case signInFailure(err) != "":
+		f.state, f.text = mcp.NeedsAuth, signInFailure(err)
 	case errors.Is(err, auth.ErrSignIn), status == http.StatusUnauthorized:
 		f.state, f.detail = mcp.NeedsAuth, f.text
 		f.text = fmt.Sprintf("The server wants a sign-in: run `helve mcp auth %s`.", r.l.e.s.Name)
@@ -142,11 +142,11 @@ func (r *remote) fault(err error) error {
 	case status >= 400:
 		f.text, f.detail = fmt.Sprintf("The server answered %d %s.", status, http.StatusText(status)), f.text
 	}
-	return &refusal{f, status, err}
+	return &statusError{f, status, err}
 }
 
-// failed says why a sign-in that a person has tried came to nothing.
-func failed(err error) string {
+// signInFailure says why a sign-in that a person has tried came to nothing.
+func signInFailure(err error) string {
 	if f, ok := errors.AsType[*auth.SignInError](err); ok {
 		return f.Error()
 	}
@@ -165,7 +165,7 @@ func unreached(err error) string {
 // old says whether an error is that of a server which knows only the older
 // transport.
 func old(err error) bool {
-	r, ok := errors.AsType[*refusal](err)
+	r, ok := errors.AsType[*statusError](err)
 	return ok && r.state == mcp.Failed && r.status >= 400 && r.status < 500 &&
 		r.status != http.StatusUnauthorized && r.status != http.StatusForbidden && r.status != http.StatusTooManyRequests
 }
@@ -221,7 +221,7 @@ func (r *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	if r.flying.Add(1) > maxFlying {
 		r.flying.Add(-1)
-		r.l.condemn(&fault{state: mcp.Failed, text: "The server keeps too many requests waiting."})
+		r.l.condemn(&connectError{state: mcp.Failed, text: "The server keeps too many requests waiting."})
 		r.l.kill()
 		return nil, errors.New("too many requests are waiting for the server")
 	}

@@ -13,21 +13,21 @@ import (
 // HasResources says whether a server that is connected offers resources.
 func (p *Pool) HasResources() bool {
 	for _, e := range p.list() {
-		if l := e.linked(); l != nil && l.has.resources {
+		if l := e.current(); l != nil && l.has.resources {
 			return true
 		}
 	}
 	return false
 }
 
-// with runs f on a connection to a server, with its timeout.
-func (p *Pool) with(ctx context.Context, server string, f func(context.Context, *link) error) error {
+// withConnection runs f on a connection to a server, with its timeout.
+func (p *Pool) withConnection(ctx context.Context, server string, f func(context.Context, *connection) error) error {
 	e, err := p.find(server)
 	if err != nil {
 		return err
 	}
 	for again := false; ; again = true {
-		l, err := e.ready(ctx)
+		l, err := e.waitConnection(ctx)
 		if err != nil {
 			return fmt.Errorf("MCP server %q: %w", server, err)
 		}
@@ -52,15 +52,15 @@ func (p *Pool) with(ctx context.Context, server string, f func(context.Context, 
 // A lister lists one kind of thing that servers have: W as the protocol has it,
 // T as it is here.
 type lister[W, T any] struct {
-	offered func(*link) bool
-	page    func(ctx context.Context, l *link, cursor string) (found []*W, next string, err error)
+	offered func(*connection) bool
+	page    func(ctx context.Context, l *connection, cursor string) (found []*W, next string, err error)
 	entry   func(w *W, wire json.RawMessage) T
 }
 
-// all goes through the pages; there are none where the server offers nothing
+// listAll goes through the pages; there are none where the server offers nothing
 // of the kind.
-func (k lister[W, T]) all(ctx context.Context, p *Pool, server string) (out []T, err error) {
-	err = p.with(ctx, server, func(ctx context.Context, l *link) error {
+func (k lister[W, T]) listAll(ctx context.Context, p *Pool, server string) (out []T, err error) {
+	err = p.withConnection(ctx, server, func(ctx context.Context, l *connection) error {
 		out = nil
 		if !k.offered(l) {
 			return nil
@@ -87,13 +87,13 @@ func (k lister[W, T]) all(ctx context.Context, p *Pool, server string) (out []T,
 	return out, err
 }
 
-func hasResources(l *link) bool { return l.has.resources }
+func hasResources(l *connection) bool { return l.has.resources }
 
 // Resources lists the resources of a server; none where it offers none.
 func (p *Pool) Resources(ctx context.Context, server string) ([]mcp.Resource, error) {
 	return lister[sdk.Resource, mcp.Resource]{
 		offered: hasResources,
-		page: func(ctx context.Context, l *link, cursor string) ([]*sdk.Resource, string, error) {
+		page: func(ctx context.Context, l *connection, cursor string) ([]*sdk.Resource, string, error) {
 			res, err := l.session.ListResources(ctx, &sdk.ListResourcesParams{Cursor: cursor})
 			if err != nil {
 				return nil, "", err
@@ -105,14 +105,14 @@ func (p *Pool) Resources(ctx context.Context, server string) ([]mcp.Resource, er
 				Server: server, URI: r.URI, Name: r.Name, Title: r.Title, Description: r.Description, MIME: r.MIMEType, Size: r.Size, Wire: wire,
 			}
 		},
-	}.all(ctx, p, server)
+	}.listAll(ctx, p, server)
 }
 
 // Templates lists the resource templates of a server.
 func (p *Pool) Templates(ctx context.Context, server string) ([]mcp.Template, error) {
 	return lister[sdk.ResourceTemplate, mcp.Template]{
 		offered: hasResources,
-		page: func(ctx context.Context, l *link, cursor string) ([]*sdk.ResourceTemplate, string, error) {
+		page: func(ctx context.Context, l *connection, cursor string) ([]*sdk.ResourceTemplate, string, error) {
 			res, err := l.session.ListResourceTemplates(ctx, &sdk.ListResourceTemplatesParams{Cursor: cursor})
 			if err != nil {
 				return nil, "", err
@@ -124,14 +124,14 @@ func (p *Pool) Templates(ctx context.Context, server string) ([]mcp.Template, er
 				Server: server, URITemplate: r.URITemplate, Name: r.Name, Title: r.Title, Description: r.Description, MIME: r.MIMEType, Wire: wire,
 			}
 		},
-	}.all(ctx, p, server)
+	}.listAll(ctx, p, server)
 }
 
 // Prompts lists the prompts of a server.
 func (p *Pool) Prompts(ctx context.Context, server string) ([]mcp.Prompt, error) {
 	return lister[sdk.Prompt, mcp.Prompt]{
-		offered: func(l *link) bool { return l.has.prompts },
-		page: func(ctx context.Context, l *link, cursor string) ([]*sdk.Prompt, string, error) {
+		offered: func(l *connection) bool { return l.has.prompts },
+		page: func(ctx context.Context, l *connection, cursor string) ([]*sdk.Prompt, string, error) {
 			res, err := l.session.ListPrompts(ctx, &sdk.ListPromptsParams{Cursor: cursor})
 			if err != nil {
 				return nil, "", err
@@ -147,7 +147,7 @@ func (p *Pool) Prompts(ctx context.Context, server string) ([]mcp.Prompt, error)
 			}
 			return one
 		},
-	}.all(ctx, p, server)
+	}.listAll(ctx, p, server)
 }
 
 // A heap is what a list has brought so far. It does not grow without end.
@@ -167,7 +167,7 @@ func (h *heap) add(entry any) (json.RawMessage, error) {
 
 // ReadResource reads a resource of a server.
 func (p *Pool) ReadResource(ctx context.Context, server, uri string) (out []mcp.Content, err error) {
-	err = p.with(ctx, server, func(ctx context.Context, l *link) error {
+	err = p.withConnection(ctx, server, func(ctx context.Context, l *connection) error {
 		out = nil
 		res, err := l.session.ReadResource(ctx, &sdk.ReadResourceParams{URI: uri})
 		if err != nil {

@@ -29,7 +29,7 @@ const (
 )
 
 // A shelf is the tools of a server.
-type shelf struct {
+type toolList struct {
 	offers map[string]*offer // by the name that models call
 	infos  []listed          // in the order of the server
 	off    []mcp.Off
@@ -63,8 +63,8 @@ type claim struct {
 	tool string
 }
 
-// stock lists the tools of a server and registers them.
-func (e *peer) stock(ctx context.Context, l *link) error {
+// loadTools lists the tools of a server and registers them.
+func (e *peer) loadTools(ctx context.Context, l *connection) error {
 	defs, off, err := l.list(ctx)
 	if err != nil {
 		if ctx.Err() != nil && e.pool.life.Err() != nil {
@@ -76,13 +76,13 @@ func (e *peer) stock(ctx context.Context, l *link) error {
 				return f
 			}
 		}
-		return &fault{state: mcp.Failed, text: "Failed to get tools", detail: err.Error()}
+		return &connectError{state: mcp.Failed, text: "Failed to get tools", detail: err.Error()}
 	}
-	return e.shelve(l, defs, off)
+	return e.updateTools(l, defs, off)
 }
 
 // list asks the server for its tools.
-func (l *link) list(ctx context.Context) (defs []Definition, off []mcp.Off, err error) {
+func (l *connection) list(ctx context.Context) (defs []Definition, off []mcp.Off, err error) {
 	if !l.has.tools {
 		return nil, nil, nil
 	}
@@ -105,7 +105,7 @@ func (l *link) list(ctx context.Context) (defs []Definition, off []mcp.Off, err 
 				off = append(off, mcp.Off{Tool: name, Reason: err.Error()})
 				continue
 			}
-			d.Origin, d.Project = origin, digest(l.e.pool.opts.Dir)
+			d.Origin, d.Project = origin, hashTexts(l.e.pool.opts.Dir)
 			defs = append(defs, d)
 			if size += len(d.Input) + len(d.Description) + len(d.Title) + len(d.Tool); size > maxListBytes {
 				return "", 0, fmt.Errorf("the list of tools is larger than %d MiB", maxListBytes>>20)
@@ -145,7 +145,7 @@ func pages(ctx context.Context, page func(cursor string) (next string, items int
 
 // keepList lists the tools again when the server says that they changed.
 // The more often it says so, the less it is listened to.
-func (l *link) keepList() {
+func (l *connection) keepList() {
 	pause := relistPause
 	for {
 		select {
@@ -160,7 +160,7 @@ func (l *link) keepList() {
 		case <-l.relist:
 		default:
 		}
-		if err := l.e.stock(l.life, l); err != nil {
+		if err := l.e.loadTools(l.life, l); err != nil {
 			if !l.isDead() {
 				l.close(err)
 			}
@@ -178,7 +178,7 @@ func (l *link) keepList() {
 }
 
 // sleep waits, and reports false when the connection has ended.
-func (l *link) sleep(d time.Duration) bool {
+func (l *connection) sleep(d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -199,15 +199,15 @@ type item struct {
 	tool    tool.Tool
 }
 
-// shelve registers what a server offers now, and takes away what it does not
+// updateTools registers what a server offers now, and takes away what it does not
 // offer any more. What has not changed is left alone. When it fails, nothing of
 // the server is left.
-func (e *peer) shelve(l *link, defs []Definition, off []mcp.Off) error {
-	e.shelving.Lock()
-	defer e.shelving.Unlock()
+func (e *peer) updateTools(l *connection, defs []Definition, off []mcp.Off) error {
+	e.updating.Lock()
+	defer e.updating.Unlock()
 	e.mu.Lock()
 	stale := e.off || l.isDead()
-	have := e.shelf.offers
+	have := e.tools.offers
 	e.mu.Unlock()
 	if stale {
 		return errOff
@@ -227,10 +227,10 @@ func (e *peer) shelve(l *link, defs []Definition, off []mcp.Off) error {
 	}
 	offers, err := e.offer(items, have)
 	if err != nil {
-		e.replace(shelf{})
-		return &fault{state: mcp.Failed, text: err.Error(), final: true}
+		e.replace(toolList{})
+		return &connectError{state: mcp.Failed, text: err.Error(), final: true}
 	}
-	e.replace(shelf{offers: offers, infos: infos, off: off})
+	e.replace(toolList{offers: offers, infos: infos, off: off})
 	return nil
 }
 
@@ -258,7 +258,7 @@ func (e *peer) item(d Definition) (item, error) {
 
 // offer registers the items that are new or other than before.
 func (e *peer) offer(items []item, have map[string]*offer) (map[string]*offer, error) {
-	if err := e.claim(items); err != nil {
+	if err := e.claimNames(items); err != nil {
 		return nil, err
 	}
 	offers := make(map[string]*offer, len(items))
@@ -284,10 +284,10 @@ func (e *peer) offer(items []item, have map[string]*offer) (map[string]*offer, e
 	return offers, nil
 }
 
-// claim takes the names of the items for this server. A name that another
+// claimNames takes the names of the items for this server. A name that another
 // server has which stands before in the configuration refuses this one; one
 // that stands behind is refused itself.
-func (e *peer) claim(items []item) error {
+func (e *peer) claimNames(items []item) error {
 	mine := make(map[string]string, len(items))
 	for _, it := range items {
 		if other, twice := mine[it.name]; twice {
@@ -304,7 +304,7 @@ func (e *peer) claim(items []item) error {
 	defer func() {
 		n.mu.Unlock()
 		for other, err := range evict {
-			other.refuse(err)
+			other.refuseTools(err)
 		}
 	}()
 	for _, it := range items {
@@ -316,7 +316,7 @@ func (e *peer) claim(items []item) error {
 			return fmt.Errorf("the server %q is refused: its tool %q and the tool %q of the server %q would both be called %s",
 				refused.s.Name, a, b, keeps.s.Name, it.name)
 		}
-		if e.pool.before(c.e, e) {
+		if e.pool.precedes(c.e, e) {
 			clear(evict)
 			return clash(e, c.e, it.def.Tool, c.tool)
 		}
@@ -343,15 +343,15 @@ func (n *names) release(e *peer) {
 
 // replace puts another shelf in the place of the old one, and removes what is
 // not on it any more; e.shelving is held.
-func (e *peer) replace(s shelf) {
+func (e *peer) replace(s toolList) {
 	if s.offers == nil {
 		e.pool.names.mu.Lock()
 		e.pool.names.release(e)
 		e.pool.names.mu.Unlock()
 	}
 	e.mu.Lock()
-	old := e.shelf
-	e.shelf = s
+	old := e.tools
+	e.tools = s
 	e.mu.Unlock()
 	changed := len(old.offers) != len(s.offers)
 	for name, o := range old.offers {
@@ -367,10 +367,10 @@ func (e *peer) replace(s shelf) {
 
 // clear takes all tools away, unless there is a connection again.
 func (e *peer) clear() {
-	e.shelving.Lock()
-	defer e.shelving.Unlock()
-	if e.linked() == nil {
-		e.replace(shelf{})
+	e.updating.Lock()
+	defer e.updating.Unlock()
+	if e.current() == nil {
+		e.replace(toolList{})
 	}
 }
 
@@ -381,7 +381,7 @@ func (p *Pool) Tools(server string) []mcp.Tool {
 		return nil
 	}
 	e.mu.Lock()
-	infos, off := e.shelf.infos, e.shelf.off
+	infos, off := e.tools.infos, e.tools.off
 	e.mu.Unlock()
 	var out []mcp.Tool
 	described := map[string]bool{}
@@ -406,7 +406,7 @@ func (p *Pool) Approve(server, tool string) error {
 		return err
 	}
 	e.mu.Lock()
-	infos := e.shelf.infos
+	infos := e.tools.infos
 	e.mu.Unlock()
 	found := tool == ""
 	for _, i := range infos {
@@ -417,7 +417,7 @@ func (p *Pool) Approve(server, tool string) error {
 		if changed, _ := p.pins.Check(i.def); changed == "" && tool == "" {
 			continue // it is pinned when it is first used
 		}
-		if err := e.keep(i.def); err != nil {
+		if err := e.pinTool(i.def); err != nil {
 			return err
 		}
 	}
@@ -427,13 +427,13 @@ func (p *Pool) Approve(server, tool string) error {
 	return nil
 }
 
-// keep pins a definition, and shows the tool as it is from then on.
-func (e *peer) keep(d Definition) error {
+// pinTool pins a definition, and shows the tool as it is from then on.
+func (e *peer) pinTool(d Definition) error {
 	if err := e.pool.pins.Keep(d); err != nil {
 		return err
 	}
 	e.mu.Lock()
-	o, l := e.shelf.offers[ToolName(e.s.Name, d.Tool)], e.link
+	o, l := e.tools.offers[ToolName(e.s.Name, d.Tool)], e.link
 	e.mu.Unlock()
 	if o != nil && o.shown != "" && l != nil {
 		l.listChanged()

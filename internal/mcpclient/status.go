@@ -24,7 +24,7 @@ func (p *Pool) Status() []mcp.Status {
 	defer cancel()
 	var wg sync.WaitGroup
 	for _, e := range peers {
-		if l := e.linked(); l != nil && l.remote != nil && time.Since(l.remote.seen()) > freshFor {
+		if l := e.current(); l != nil && l.remote != nil && time.Since(l.remote.seen()) > freshFor {
 			wg.Go(func() { e.probe(ctx, l) })
 		}
 	}
@@ -42,7 +42,7 @@ func (e *peer) status() mcp.Status {
 	defer e.mu.Unlock()
 	s := mcp.Status{
 		Name: e.s.Name, Kind: "remote", State: e.state, Error: e.fault, Detail: e.detail,
-		Tools: len(e.shelf.offers), Off: e.shelf.off, Since: e.since, Restarts: e.restarts,
+		Tools: len(e.tools.offers), Off: e.tools.off, Since: e.since, Restarts: e.restarts,
 	}
 	if isLocal(e.s) {
 		s.Kind = "local"

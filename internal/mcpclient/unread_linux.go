@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// own returns a file of ours for the writing end of a pipe that somebody else
+// ownFile returns a file of ours for the writing end of a pipe that somebody else
 // closes when the reader is gone, and closes that one.
-func own(f *os.File) *os.File {
+func ownFile(f *os.File) *os.File {
 	raw, err := f.SyscallConn()
 	if err != nil {
 		return f

@@ -4,8 +4,8 @@ package mcpclient
 
 import "os"
 
-// own returns f: nothing more can be known about what was read.
-func own(f *os.File) *os.File { return f }
+// ownFile returns f: nothing more can be known about what was read.
+func ownFile(f *os.File) *os.File { return f }
 
 // unread can not be known.
 func unread(*os.File) (int64, bool) { return 0, false }

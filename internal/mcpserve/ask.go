@@ -21,7 +21,7 @@ type response struct {
 }
 
 // askPermission puts a permission request to the person of its session.
-func (h *hall) askPermission(req permission.Request) {
+func (h *sharedRuntime) askPermission(req permission.Request) {
 	reply := func(se *session, r response) {
 		if r.lost != "" {
 			_ = h.rt.Requests().Expire(req.ID, r.lost) // it may be settled already

@@ -21,7 +21,7 @@ const (
 )
 
 // A flight is a call under way.
-type flight struct {
+type callState struct {
 	ctx    context.Context // of the request; ends with the session too
 	stream context.Context // of the HTTP request that waits for the answer, nil for others
 	report *reporter       // nil where the client wants to know nothing on the way
@@ -29,7 +29,7 @@ type flight struct {
 
 // An outcome is how a call has ended: with a result, with a failure that is an
 // answer for the model, or with an error of the protocol.
-type outcome struct {
+type callOutcome struct {
 	res     *tool.Result
 	failure error
 	err     error
@@ -48,47 +48,47 @@ func (se *session) callTool(ctx context.Context, p *mcp.CallToolParamsRaw, strea
 }
 
 // outcome puts the end of a call into the protocol's form.
-func (se *session) outcome(out outcome) *mcp.CallToolResult {
+func (se *session) outcome(out callOutcome) *mcp.CallToolResult {
 	if out.failure != nil {
-		return failed(out.failure)
+		return failureResult(out.failure)
 	}
 	return se.result(out.res)
 }
 
 // perform makes a call. ctx ends with the session too.
-func (se *session) perform(ctx context.Context, p *mcp.CallToolParamsRaw, stream context.Context) outcome {
+func (se *session) perform(ctx context.Context, p *mcp.CallToolParamsRaw, stream context.Context) callOutcome {
 	free, err := se.slot(ctx)
 	if err != nil {
-		return outcome{err: err}
+		return callOutcome{err: err}
 	}
 	defer free()
-	h, err := se.settle(ctx)
+	h, err := se.currentRuntime(ctx)
 	if err != nil {
-		return outcome{err: se.unsettled(ctx, err)}
+		return callOutcome{err: se.runtimeError(ctx, err)}
 	}
 	o := se.s.opt
 	c := tool.Call{
 		ID: h.rt.NewID("call"), Session: se.id, Agent: o.Agent, Model: o.Model, Provider: o.Provider,
 		Client: clientKind, Tool: p.Name, Input: p.Arguments, Show: shows(se.program),
 	}
-	f := &flight{ctx: ctx, stream: stream}
+	f := &callState{ctx: ctx, stream: stream}
 	if token := p.GetProgressToken(); token != nil {
 		f.report = newReporter(ctx, true, func(ctx context.Context, n float64, message string) error {
 			return se.ss.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: n, Message: message})
 		})
 	} else if se.verbose.Load() {
 		f.report = newReporter(ctx, false, func(ctx context.Context, _ float64, message string) error {
-			se.tell(ctx, "debug", map[string]any{"event": "call.progress", "tool": p.Name, "call": c.ID, "message": message})
+			se.logToClient(ctx, "debug", map[string]any{"event": "call.progress", "tool": p.Name, "call": c.ID, "message": message})
 			return nil
 		})
 	}
-	if err := se.depart(h, c.ID, f); err != nil {
+	if err := se.registerCall(h, c.ID, f); err != nil {
 		f.report.stop()
-		return outcome{err: se.unsettled(ctx, err)}
+		return callOutcome{err: se.runtimeError(ctx, err)}
 	}
 	logged := se.logged.Load()
 	if logged {
-		se.tell(ctx, "debug", map[string]any{"event": "call.started", "tool": p.Name, "call": c.ID})
+		se.logToClient(ctx, "debug", map[string]any{"event": "call.started", "tool": p.Name, "call": c.ID})
 	}
 	if h.leave != nil { // others see it, and want to know whose it is
 		se.named.Do(func() {
@@ -99,19 +99,19 @@ func (se *session) perform(ctx context.Context, p *mcp.CallToolParamsRaw, stream
 	}
 	start := time.Now()
 	res, err := h.rt.Call(ctx, c)
-	se.land(h, c.ID)
+	se.unregisterCall(h, c.ID)
 	f.report.stop() // nothing about a call follows its answer
 	if logged {
 		done := map[string]any{"event": "call.finished", "tool": p.Name, "call": c.ID, "ms": time.Since(start).Milliseconds()}
 		if err != nil {
 			done["error"] = string(tool.KindOf(err))
 		}
-		se.tell(ctx, "info", done)
+		se.logToClient(ctx, "info", done)
 	}
 	if err != nil && ctx.Err() != nil {
-		return outcome{err: canceledError(ctx)}
+		return callOutcome{err: canceledError(ctx)}
 	}
-	return outcome{res: res, failure: err}
+	return callOutcome{res: res, failure: err}
 }
 
 // canceledError is the answer to a request that the client has given up.
@@ -119,8 +119,8 @@ func canceledError(ctx context.Context) error {
 	return fmt.Errorf("the call was cancelled: %w", context.Cause(ctx))
 }
 
-// unsettled is the answer to a request of a session that has no workspace.
-func (se *session) unsettled(ctx context.Context, err error) error {
+// runtimeError is the answer to a request of a session that has no workspace.
+func (se *session) runtimeError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return canceledError(ctx)
 	}
@@ -153,9 +153,9 @@ func (se *session) slot(ctx context.Context) (free func(), err error) {
 	}
 }
 
-// depart makes a call known, and keeps its hall open while it is under way.
-func (se *session) depart(h *hall, id string, f *flight) error {
-	if err := se.s.halls.hold(h); err != nil {
+// registerCall makes a call known, and keeps its hall open while it is under way.
+func (se *session) registerCall(h *sharedRuntime, id string, f *callState) error {
+	if err := se.s.halls.retain(h); err != nil {
 		return err
 	}
 	se.mu.Lock()
@@ -164,9 +164,9 @@ func (se *session) depart(h *hall, id string, f *flight) error {
 	return nil
 }
 
-func (se *session) land(h *hall, id string) {
+func (se *session) unregisterCall(h *sharedRuntime, id string) {
 	se.mu.Lock()
 	delete(se.calls, id)
 	se.mu.Unlock()
-	se.s.halls.leave(h)
+	se.s.halls.release(h)
 }

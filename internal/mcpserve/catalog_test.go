@@ -61,9 +61,9 @@ func TestNameAll(t *testing.T) {
 
 func TestPage(t *testing.T) {
 	t.Parallel()
-	all := make([]entry[int], 2*pageItems+1)
+	all := make([]listItem[int], 2*pageItems+1)
 	for i := range all {
-		all[i] = entry[int]{i, 1}
+		all[i] = listItem[int]{i, 1}
 	}
 	all[pageItems+1].size, all[pageItems+2].size = pageBytes+1, pageBytes // each takes a page
 	var sizes []int
@@ -92,7 +92,7 @@ func TestPage(t *testing.T) {
 			t.Errorf("there is a page %s", cursor)
 		}
 	}
-	if part, _, err := page([]entry[int]{}, ""); err != nil || part == nil {
+	if part, _, err := page([]listItem[int]{}, ""); err != nil || part == nil {
 		t.Errorf("an empty list is %v, %v", part, err)
 	}
 }

@@ -17,7 +17,7 @@ const handIdle = time.Second
 // message several times over, and hands it through several goroutines, which
 // takes longer than most calls. Whatever is not a plain call in a session that
 // is well under way goes the library's way.
-type express struct {
+type fastCall struct {
 	se     *session
 	id     jsonrpc.ID
 	params mcp.CallToolParamsRaw
@@ -32,7 +32,7 @@ func (c *lineConn) scan() {
 		if err == nil {
 			if x, ctx, cancel := c.express(data); x != nil {
 				c.relay()
-				c.ride(ctx, x)
+				c.runFast(ctx, x)
 				cancel(nil)
 				if idle == nil {
 					idle = time.NewTimer(handIdle)
@@ -70,7 +70,7 @@ func (c *lineConn) relay() {
 }
 
 // express takes a line that is a plain call. It returns nil for all others.
-func (c *lineConn) express(line []byte) (x *express, ctx context.Context, cancel context.CancelCauseFunc) {
+func (c *lineConn) express(line []byte) (x *fastCall, ctx context.Context, cancel context.CancelCauseFunc) {
 	s, ss := c.server, c.ss.Load()
 	if s == nil || ss == nil || c.odd {
 		return nil, nil, nil
@@ -85,19 +85,19 @@ func (c *lineConn) express(line []byte) (x *express, ctx context.Context, cancel
 	if x == nil {
 		return nil, nil, nil
 	}
-	se := s.enter(ss)
+	se := s.acquireSession(ss)
 	if se == nil {
 		return nil, nil, nil
 	}
 	if !se.met.Load() || se.moves.Load() != c.moves { // the library has something that comes first
-		s.leave(se)
+		s.releaseSession(se)
 		return nil, nil, nil
 	}
 	x.se = se
 	ctx, cancel = context.WithCancelCause(se.life)
-	if !c.board(x, cancel) {
+	if !c.register(x, cancel) {
 		cancel(nil)
-		s.leave(se)
+		s.releaseSession(se)
 		return nil, nil, nil
 	}
 	return x, ctx, cancel
@@ -116,9 +116,9 @@ func (c *lineConn) noteMove(line []byte) {
 	}
 }
 
-// board makes a call known, so that it can be cancelled and is waited for. It
+// register makes a call known, so that it can be cancelled and is waited for. It
 // reports false for an id that is in use, and when no call may begin any more.
-func (c *lineConn) board(x *express, cancel context.CancelCauseFunc) bool {
+func (c *lineConn) register(x *fastCall, cancel context.CancelCauseFunc) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.over || c.open[x.id] > 0 {
@@ -130,8 +130,8 @@ func (c *lineConn) board(x *express, cancel context.CancelCauseFunc) bool {
 	return true
 }
 
-// ride makes a call and answers it.
-func (c *lineConn) ride(ctx context.Context, x *express) {
+// runFast makes a call and answers it.
+func (c *lineConn) runFast(ctx context.Context, x *fastCall) {
 	defer c.rides.Done()
 	out := x.make(ctx)
 	c.mu.Lock()
@@ -139,33 +139,33 @@ func (c *lineConn) ride(ctx context.Context, x *express) {
 	mute := c.over
 	c.mu.Unlock()
 	if !mute {
-		c.answer(x, out)
+		c.writeOutcome(x, out)
 	}
-	c.answered(x.id)
+	c.callDone(x.id)
 }
 
 // make makes the call. The error in the outcome is one of the protocol.
-func (x *express) make(ctx context.Context) (out outcome) {
+func (x *fastCall) make(ctx context.Context) (out callOutcome) {
 	s := x.se.s
-	defer s.leave(x.se)
+	defer s.releaseSession(x.se)
 	defer func() {
 		if p := recover(); p != nil {
-			out = outcome{err: s.broke("tools/call", p)}
+			out = callOutcome{err: s.broke("tools/call", p)}
 		}
 	}()
 	return x.se.perform(ctx, &x.params, nil)
 }
 
-// answer writes how a call has ended.
-func (c *lineConn) answer(x *express, out outcome) {
-	if !c.hold() {
+// writeOutcome writes how a call has ended.
+func (c *lineConn) writeOutcome(x *fastCall, out callOutcome) {
+	if !c.lockWriter() {
 		return
 	}
 	defer func() { <-c.pen }()
 	line, err := x.encode(c.buf[:0], out)
 	if err != nil {
 		c.log.Error("an answer could not be encoded", "error", err)
-		line, err = x.encode(c.buf[:0], outcome{err: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the answer could not be encoded: this is a fault of the server"}})
+		line, err = x.encode(c.buf[:0], callOutcome{err: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the answer could not be encoded: this is a fault of the server"}})
 	}
 	if err != nil {
 		return
@@ -184,7 +184,7 @@ func (c *lineConn) answer(x *express, out outcome) {
 }
 
 // encode puts an answer on a line, in the form that the library gives it.
-func (x *express) encode(buf []byte, out outcome) ([]byte, error) {
+func (x *fastCall) encode(buf []byte, out callOutcome) ([]byte, error) {
 	if out.err == nil && out.failure == nil && plainResult(out.res) {
 		buf = append(buf, `{"jsonrpc":"2.0","id":`...)
 		buf = appendID(buf, x.id)

@@ -117,8 +117,8 @@ func TestEncodeSame(t *testing.T) {
 			{Metadata: map[string]any{"f": func() {}}},
 			{Metadata: map[string]any{"long": strings.Repeat("x", maxMeta)}},
 		} {
-			x := &express{se: se, id: made}
-			got, err := x.encode(nil, outcome{res: res})
+			x := &fastCall{se: se, id: made}
+			got, err := x.encode(nil, callOutcome{res: res})
 			if err != nil {
 				t.Fatal(err)
 			}

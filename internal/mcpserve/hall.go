@@ -16,8 +16,8 @@ import (
 	"github.com/helve-dev/helve/model"
 )
 
-// halls are the runtimes that are open, one for each workspace.
-type halls struct {
+// runtimePool are the runtimes that are open, one for each workspace.
+type runtimePool struct {
 	open   func(ctx context.Context, w Workspace) (*helve.Runtime, error)
 	shared bool // there is one runtime, and it is somebody else's
 	log    *slog.Logger
@@ -27,13 +27,13 @@ type halls struct {
 	mu     sync.Mutex
 	closed bool
 	most   int // halls at one time; maxHalls when 0
-	all    map[string]*hall
+	all    map[string]*sharedRuntime
 	exits  uint64         // how often the last session of a hall has left
 	ending sync.WaitGroup // halls that close by themselves
 }
 
 // A hall is a runtime and the sessions in it. Its events go to them.
-type hall struct {
+type sharedRuntime struct {
 	key   string
 	rt    *helve.Runtime
 	life  context.Context // of a hall in somebody else's runtime; others end with theirs
@@ -64,9 +64,9 @@ type hall struct {
 // A callKey names a call: ids are unique within a session.
 type callKey struct{ session, id string }
 
-// enter returns the hall of a workspace with one more session in it. A runtime
+// acquire returns the hall of a workspace with one more session in it. A runtime
 // is opened once, also for sessions that come together.
-func (hs *halls) enter(ctx context.Context, w Workspace) (*hall, error) {
+func (hs *runtimePool) acquire(ctx context.Context, w Workspace) (*sharedRuntime, error) {
 	key, err := w.key()
 	if err != nil {
 		return nil, err
@@ -78,12 +78,12 @@ func (hs *halls) enter(ctx context.Context, w Workspace) (*hall, error) {
 	}
 	h := hs.all[key]
 	if h == nil {
-		old, ok := hs.room()
+		old, ok := hs.evictOne()
 		if !ok {
 			hs.mu.Unlock()
 			return nil, errCrowded
 		}
-		h = &hall{
+		h = &sharedRuntime{
 			key: key, ready: make(chan struct{}), sessions: map[string]*session{}, loans: map[string]func(){}, asked: map[string]*asked{},
 			parents: map[callKey]string{}, tools: map[callKey]string{}, errands: map[string]callKey{}, changed: make(chan struct{}, 1),
 			life: context.Background(),
@@ -94,7 +94,7 @@ func (hs *halls) enter(ctx context.Context, w Workspace) (*hall, error) {
 		hs.all[key] = h
 		hs.ending.Go(func() {
 			hs.shut(old) // first, so that there are never many
-			hs.furnish(h, w)
+			hs.openRuntime(h, w)
 		})
 	}
 	h.refs++
@@ -106,11 +106,11 @@ func (hs *halls) enter(ctx context.Context, w Workspace) (*hall, error) {
 	select {
 	case <-h.ready:
 	case <-ctx.Done():
-		hs.leave(h)
+		hs.release(h)
 		return nil, context.Cause(ctx)
 	}
 	if h.err != nil {
-		hs.leave(h)
+		hs.release(h)
 		return nil, h.err
 	}
 	return h, nil
@@ -132,9 +132,9 @@ const maxHalls = 32
 // errCrowded says that no other workspace can be opened.
 var errCrowded = errors.New("too many workspaces are open and in use: end other sessions, or work in one of their folders")
 
-// room makes sure that one more hall can be opened, under the lock. What has
+// evictOne makes sure that one more hall can be opened, under the lock. What has
 // to be closed for it, it takes out: what nobody has used for the longest time.
-func (hs *halls) room() (old *hall, ok bool) {
+func (hs *runtimePool) evictOne() (old *sharedRuntime, ok bool) {
 	if len(hs.all) < cmp.Or(hs.most, maxHalls) {
 		return nil, true
 	}
@@ -154,7 +154,7 @@ func (hs *halls) room() (old *hall, ok bool) {
 }
 
 // shut closes a hall that was taken out.
-func (hs *halls) shut(h *hall) {
+func (hs *runtimePool) shut(h *sharedRuntime) {
 	if h == nil {
 		return
 	}
@@ -167,21 +167,21 @@ func (hs *halls) shut(h *hall) {
 	}
 }
 
-// enter moves a session to a workspace. Where none can be opened any more it
+// moveTo moves a session to a workspace. Where none can be opened any more it
 // stays where it is.
-func (se *session) enter(ctx context.Context, w Workspace) (*hall, error) {
-	h, err := se.s.halls.enter(ctx, w)
+func (se *session) moveTo(ctx context.Context, w Workspace) (*sharedRuntime, error) {
+	h, err := se.s.halls.acquire(ctx, w)
 	here := se.here()
 	if !errors.Is(err, errCrowded) || here == nil {
 		return h, err
 	}
 	se.warn(ctx, "The session stays in its old workspace, and not in %s: %v", text.VisibleLine(w.Dir), err)
-	return here, se.s.halls.hold(here)
+	return here, se.s.halls.retain(here)
 }
 
-// furnish opens the runtime of a hall. One that can not be opened is not kept,
+// openRuntime opens the runtime of a hall. One that can not be opened is not kept,
 // so that the next client tries again.
-func (hs *halls) furnish(h *hall, w Workspace) {
+func (hs *runtimePool) openRuntime(h *sharedRuntime, w Workspace) {
 	rt, err := hs.open(hs.life, w)
 	if err != nil {
 		h.err = fmt.Errorf("opening the workspace %s: %w", w.Dir, err)
@@ -194,13 +194,13 @@ func (hs *halls) furnish(h *hall, w Workspace) {
 		return
 	}
 	h.rt = rt
-	h.events.Go(h.listen)
+	h.events.Go(h.forwardEvents)
 	h.events.Go(h.watchTools)
 	close(h.ready)
 }
 
-// hold keeps a hall that a session is in from closing.
-func (hs *halls) hold(h *hall) error {
+// retain keeps a hall that a session is in from closing.
+func (hs *runtimePool) retain(h *sharedRuntime) error {
 	hs.mu.Lock()
 	defer hs.mu.Unlock()
 	if hs.closed || hs.all[h.key] != h {
@@ -214,9 +214,9 @@ func (hs *halls) hold(h *hall) error {
 	return nil
 }
 
-// leave takes one session out of a hall. The last one's leaving closes it
+// release takes one session out of a hall. The last one's leaving closes it
 // after a while.
-func (hs *halls) leave(h *hall) {
+func (hs *runtimePool) release(h *sharedRuntime) {
 	hs.mu.Lock()
 	defer hs.mu.Unlock()
 	h.refs--
@@ -229,7 +229,7 @@ func (hs *halls) leave(h *hall) {
 }
 
 // retire closes a hall that is still not used.
-func (hs *halls) retire(h *hall) {
+func (hs *runtimePool) retire(h *sharedRuntime) {
 	hs.mu.Lock()
 	if hs.closed || h.refs > 0 || hs.all[h.key] != h {
 		hs.mu.Unlock()
@@ -242,10 +242,10 @@ func (hs *halls) retire(h *hall) {
 	hs.shut(h)
 }
 
-// sweep closes at once what nobody uses.
-func (hs *halls) sweep() {
+// closeIdle closes at once what nobody uses.
+func (hs *runtimePool) closeIdle() {
 	hs.mu.Lock()
-	var unused []*hall
+	var unused []*sharedRuntime
 	for _, h := range hs.all {
 		if h.refs == 0 {
 			unused = append(unused, h)
@@ -257,17 +257,17 @@ func (hs *halls) sweep() {
 	}
 }
 
-func (hs *halls) close() error {
+func (hs *runtimePool) close() error {
 	hs.mu.Lock()
 	hs.closed = true
-	var open []*hall
+	var open []*sharedRuntime
 	for _, h := range hs.all {
 		if h.timer != nil {
 			h.timer.Stop()
 		}
 		open = append(open, h)
 	}
-	hs.all = map[string]*hall{}
+	hs.all = map[string]*sharedRuntime{}
 	hs.mu.Unlock()
 	var errs []error
 	for _, h := range open {
@@ -280,14 +280,14 @@ func (hs *halls) close() error {
 	return errors.Join(errs...)
 }
 
-func (h *hall) close() error {
+func (h *sharedRuntime) close() error {
 	var err error
 	if h.leave != nil {
 		h.leave()
 	} else {
 		err = h.rt.Close() // which ends its events
 	}
-	within(closeWait, func() { // a client that takes nothing keeps what is told it
+	finishesWithin(closeWait, func() { // a client that takes nothing keeps what is told it
 		h.events.Wait()
 		h.mu.Lock()
 		h.closed = true
@@ -299,7 +299,7 @@ func (h *hall) close() error {
 
 // talk runs f, which close waits for. It reports whether the hall is not
 // closed.
-func (h *hall) talk(f func()) bool {
+func (h *sharedRuntime) talk(f func()) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.closed {
@@ -308,7 +308,7 @@ func (h *hall) talk(f func()) bool {
 	return !h.closed
 }
 
-func (h *hall) join(id string, se *session) {
+func (h *sharedRuntime) join(id string, se *session) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.sessions[id] = se
@@ -317,9 +317,9 @@ func (h *hall) join(id string, se *session) {
 	}
 }
 
-// part ends a session in this runtime: what waits for it, its jobs, and what
+// removeSession ends a session in this runtime: what waits for it, its jobs, and what
 // was approved for it alone.
-func (h *hall) part(id string) {
+func (h *sharedRuntime) removeSession(id string) {
 	h.mu.Lock()
 	se, back := h.sessions[id], h.loans[id]
 	delete(h.sessions, id)
@@ -336,14 +336,14 @@ func (h *hall) part(id string) {
 	}
 }
 
-func (h *hall) session(id string) *session {
+func (h *sharedRuntime) session(id string) *session {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.sessions[id]
 }
 
 // everybody returns the sessions in the hall.
-func (h *hall) everybody() []*session {
+func (h *sharedRuntime) everybody() []*session {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	all := make([]*session, 0, len(h.sessions))

@@ -13,7 +13,7 @@ import (
 
 // inUse are the names of the folders of the open runtimes, and how many
 // sessions each has.
-func inUse(hs *halls) map[string]int {
+func inUse(hs *runtimePool) map[string]int {
 	hs.mu.Lock()
 	defer hs.mu.Unlock()
 	out := map[string]int{}
@@ -44,18 +44,18 @@ func TestHallsAreBounded(t *testing.T) {
 		_, ok := inUse(h.halls)[key]
 		return ok
 	}
-	enter := func(name string) *hall {
+	enter := func(name string) *sharedRuntime {
 		t.Helper()
-		at, err := h.halls.enter(t.Context(), folder(name))
+		at, err := h.halls.acquire(t.Context(), folder(name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return at
 	}
 	used, first, second := enter("used"), enter("first"), enter("second")
-	h.halls.leave(second)
-	h.halls.leave(first)
-	h.halls.leave(enter("third"))
+	h.halls.release(second)
+	h.halls.release(first)
+	h.halls.release(enter("third"))
 	if open("second") || !open("used") || !open("first") || !open("third") {
 		t.Errorf("after the first move: %v", inUse(h.halls))
 	}
@@ -68,7 +68,7 @@ func TestHallsAreBounded(t *testing.T) {
 	}
 	for range 20 {
 		for _, name := range []string{"a", "b", "c", "d"} {
-			h.halls.leave(enter(name))
+			h.halls.release(enter(name))
 			if n := len(inUse(h.halls)); n > 3 {
 				t.Fatalf("%d runtimes are open", n)
 			}
@@ -77,16 +77,16 @@ func TestHallsAreBounded(t *testing.T) {
 	if !open("used") {
 		t.Error("a runtime that is in use was closed")
 	}
-	more := []*hall{enter("a"), enter("b")}
-	if _, err := h.halls.enter(t.Context(), folder("c")); !errors.Is(err, errCrowded) {
+	more := []*sharedRuntime{enter("a"), enter("b")}
+	if _, err := h.halls.acquire(t.Context(), folder("c")); !errors.Is(err, errCrowded) {
 		t.Errorf("one too many: %v", err)
 	}
 	if same := enter("a"); same != more[0] {
 		t.Error("an open workspace has two runtimes")
 	}
-	h.halls.leave(more[0])
+	h.halls.release(more[0])
 	for _, at := range append(more, used) {
-		h.halls.leave(at)
+		h.halls.release(at)
 	}
 }
 
@@ -102,16 +102,16 @@ func TestCrowdedSessionStays(t *testing.T) {
 	se := everySession(h.Server)[0]
 	home := se.here()
 	elsewhere := filepath.Dir(h.write(t, "sub/a.txt", "elsewhere"))
-	at, err := se.enter(t.Context(), Workspace{Dir: elsewhere})
+	at, err := se.moveTo(t.Context(), Workspace{Dir: elsewhere})
 	if err != nil || at != home {
 		t.Fatalf("the session is in %v (%v)", at, err)
 	}
-	h.halls.leave(at)
+	h.halls.release(at)
 	contains(t, h.log.String(), "stays in its old workspace", elsewhere, "too many workspaces")
 	contains(t, call(t, cs, "read", map[string]any{"filePath": "a.txt"}), "at home")
 	other := newSession(h.Server, se.ss, se.ss.InitializeParams(), se.version)
 	defer other.end()
-	if _, err := other.enter(t.Context(), Workspace{Dir: elsewhere}); !errors.Is(err, errCrowded) {
+	if _, err := other.moveTo(t.Context(), Workspace{Dir: elsewhere}); !errors.Is(err, errCrowded) {
 		t.Errorf("a new session: %v", err)
 	}
 }

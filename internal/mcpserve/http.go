@@ -29,7 +29,7 @@ func (s *Server) Handler() http.Handler {
 		if r.Method == http.MethodDelete {
 			s.cancelAll(id)
 		}
-		number, ok := s.opened(r.Context(), id)
+		number, ok := s.trackRequest(r.Context(), id)
 		if !ok {
 			http.Error(w, "the server is closing", http.StatusServiceUnavailable)
 			return
@@ -42,8 +42,8 @@ func (s *Server) Handler() http.Handler {
 	return mux
 }
 
-// opened notes an HTTP request. While one is open its session is not idle.
-func (s *Server) opened(ctx context.Context, id string) (number string, ok bool) {
+// trackRequest notes an HTTP request. While one is open its session is not idle.
+func (s *Server) trackRequest(ctx context.Context, id string) (number string, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {

@@ -17,12 +17,12 @@ type asked struct {
 	withdraw context.CancelFunc
 }
 
-// listen hands on the events of the runtime until it closes. It never waits
+// forwardEvents hands on the events of the runtime until it closes. It never waits
 // for a client.
-func (h *hall) listen() {
+func (h *sharedRuntime) forwardEvents() {
 	defer close(h.changed)
 	for e := range h.rt.Events(h.life, 0) {
-		h.hear(e)
+		h.handleEvent(e)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -31,7 +31,7 @@ func (h *hall) listen() {
 	}
 }
 
-func (h *hall) hear(e event.Event) {
+func (h *sharedRuntime) handleEvent(e event.Event) {
 	switch p := e.Properties.(type) {
 	case event.CallStarted:
 		h.mu.Lock()
@@ -42,8 +42,8 @@ func (h *hall) hear(e event.Event) {
 		h.mu.Unlock()
 	case event.CallProgress:
 		h.noteErrand(p)
-		if f, inner := h.flight(p.Session, p.ID); f != nil && f.report != nil {
-			f.report.note(inner, p)
+		if f, inner := h.findCall(p.Session, p.ID); f != nil && f.report != nil {
+			f.report.report(inner, p)
 		}
 	case event.CallFinished:
 		h.mu.Lock()
@@ -54,13 +54,13 @@ func (h *hall) hear(e event.Event) {
 	case event.PermissionAsked:
 		h.askPermission(p.Request)
 	case event.PermissionReplied:
-		h.settled(p.Request)
+		h.withdrawRequest(p.Request)
 	case event.QuestionAsked:
 		h.askQuestions(p.QuestionRequest)
 	case event.QuestionReplied:
-		h.settled(p.Request)
+		h.withdrawRequest(p.Request)
 	case event.QuestionRejected:
-		h.settled(p.Request)
+		h.withdrawRequest(p.Request)
 	case event.ToolsChanged:
 		h.toolsChanged()
 	case event.Missed:
@@ -72,7 +72,7 @@ func (h *hall) hear(e event.Event) {
 
 // catchUp looks after what was missed: a request that nobody heard of would
 // wait for ever.
-func (h *hall) catchUp() {
+func (h *sharedRuntime) catchUp() {
 	h.mu.Lock()
 	clear(h.parents)
 	clear(h.tools)
@@ -91,14 +91,14 @@ func (h *hall) catchUp() {
 		h.askQuestions(q)
 	}
 	for id := range gone {
-		h.settled(id)
+		h.withdrawRequest(id)
 	}
 	h.toolsChanged()
 	h.anythingChanged()
 }
 
-// settled takes a request back that has got its answer, or needs none.
-func (h *hall) settled(id string) {
+// withdrawRequest takes a request back that has got its answer, or needs none.
+func (h *sharedRuntime) withdrawRequest(id string) {
 	h.mu.Lock()
 	a := h.asked[id]
 	h.mu.Unlock()
@@ -107,9 +107,9 @@ func (h *hall) settled(id string) {
 	}
 }
 
-// flight finds the call under way that a call belongs to: itself, or the one
+// findCall finds the call under way that a call belongs to: itself, or the one
 // that made it. inner is the id of a call that was made by another.
-func (h *hall) flight(session, id string) (f *flight, inner string) {
+func (h *sharedRuntime) findCall(session, id string) (f *callState, inner string) {
 	h.mu.Lock()
 	se := h.sessions[session]
 	parent := h.parents[callKey{session, id}]
@@ -126,7 +126,7 @@ func (h *hall) flight(session, id string) (f *flight, inner string) {
 }
 
 // noteErrand notes which session works for a call.
-func (h *hall) noteErrand(p event.CallProgress) {
+func (h *sharedRuntime) noteErrand(p event.CallProgress) {
 	child, _ := p.Metadata["sessionId"].(string)
 	if child == "" || child == p.Session {
 		return
@@ -136,17 +136,17 @@ func (h *hall) noteErrand(p event.CallProgress) {
 	h.errands[child] = callKey{p.Session, p.ID}
 }
 
-// patron finds the client whose person answers for a session: its own, or the
+// clientFor finds the client whose person answers for a session: its own, or the
 // one whose call another agent works for there. f is that call, nil where it
 // is not known.
-func (h *hall) patron(session string, call *permission.CallRef) (se *session, f *flight) {
+func (h *sharedRuntime) clientFor(session string, call *permission.CallRef) (se *session, f *callState) {
 	id := ""
 	if call != nil {
 		id = call.Call
 	}
 	for range maxErrands {
 		if se := h.session(session); se != nil {
-			f, _ := h.flight(session, id)
+			f, _ := h.findCall(session, id)
 			return se, f
 		}
 		h.mu.Lock()
@@ -168,8 +168,8 @@ func (h *hall) patron(session string, call *permission.CallRef) (se *session, f 
 // way. It does not wait. ask puts the request to the person and returns what
 // becomes of it, and whether the person has said so; its ctx ends when nobody can
 // answer any more. Where the session is gone, nobody is called instead.
-func (h *hall) put(id, session string, call *permission.CallRef, nobody func(), ask func(ctx context.Context, se *session) (settle func(), clear bool)) {
-	se, f := h.patron(session, call)
+func (h *sharedRuntime) put(id, session string, call *permission.CallRef, nobody func(), ask func(ctx context.Context, se *session) (settle func(), clear bool)) {
+	se, f := h.clientFor(session, call)
 	if h.leave != nil && (se == nil || !se.asks) {
 		return // whoever shares the runtime answers
 	}

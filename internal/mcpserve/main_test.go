@@ -268,7 +268,7 @@ func exists(path string) bool {
 }
 
 // hallOf is the only runtime of a server.
-func hallOf(t testing.TB, s *Server) *hall {
+func hallOf(t testing.TB, s *Server) *sharedRuntime {
 	t.Helper()
 	s.halls.mu.Lock()
 	defer s.halls.mu.Unlock()

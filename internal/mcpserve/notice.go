@@ -50,7 +50,7 @@ type notices struct {
 }
 
 // notify sends a notice to the client without waiting for it.
-func (se *session) notify(h *hall, n notice) {
+func (se *session) notify(h *sharedRuntime, n notice) {
 	se.mu.Lock()
 	defer se.mu.Unlock()
 	if slices.Contains(se.notices.waiting, n) {

@@ -24,7 +24,7 @@ const (
 // A reporter tells the client of one call how it is getting on: each report
 // holds what is new since the one before. It never holds up the call.
 type reporter struct {
-	send   func(s step) error
+	send   func(s progressReport) error
 	end    context.CancelFunc
 	silent bool // nothing is sent when nothing is new
 	done   chan struct{}
@@ -45,7 +45,7 @@ type printing struct {
 }
 
 // A step is one report.
-type step struct {
+type progressReport struct {
 	n, total float64 // total is 0 where it is not known
 	message  string
 }
@@ -61,16 +61,16 @@ type counter struct {
 	at, total float64
 }
 
-// note takes the numbers of a report, if it has any.
-func (c *counter) note(metadata map[string]any) {
+// addReport takes the numbers of a report, if it has any.
+func (c *counter) addReport(metadata map[string]any) {
 	c.noted = true
-	at, ok := number(metadata["progress"])
+	at, ok := toFloat(metadata["progress"])
 	if !ok {
 		return
 	}
 	c.fresh = c.fresh || !c.counts || at != c.at
 	c.counts, c.at = true, at
-	if total, ok := number(metadata["total"]); ok && total > 0 {
+	if total, ok := toFloat(metadata["total"]); ok && total > 0 {
 		c.total = total
 	}
 }
@@ -94,7 +94,7 @@ func (c *counter) next() (n float64, ok bool) {
 	return n, true
 }
 
-func number(v any) (float64, bool) {
+func toFloat(v any) (float64, bool) {
 	switch n := v.(type) {
 	case float64:
 		return n, !math.IsNaN(n) && !math.IsInf(n, 0)
@@ -127,7 +127,7 @@ func newReporter(ctx context.Context, beats bool, send func(ctx context.Context,
 	ctx, end := context.WithCancel(ctx)
 	r := &reporter{
 		end: end, done: make(chan struct{}), wake: make(chan struct{}, 1), calls: map[string]*printing{},
-		send: func(s step) error {
+		send: func(s progressReport) error {
 			if s.total > 0 {
 				return send(context.WithValue(ctx, totalKey{}, s.total), s.n, s.message)
 			}
@@ -138,21 +138,21 @@ func newReporter(ctx context.Context, beats bool, send func(ctx context.Context,
 	return r
 }
 
-// note takes a report of the runtime; inner is the id of a call that the call
+// report takes a report of the runtime; inner is the id of a call that the call
 // has made.
-func (r *reporter) note(inner string, p event.CallProgress) {
+func (r *reporter) report(inner string, p event.CallProgress) {
 	output, _ := p.Metadata["output"].(string)
 	r.mu.Lock()
 	if inner == "" {
 		r.title = p.Title
-		r.count.note(p.Metadata)
+		r.count.addReport(p.Metadata)
 	}
 	c := r.calls[inner]
 	if c == nil {
 		c = &printing{}
 		r.calls[inner] = c
 	}
-	_, c.whole = number(p.Metadata["progress"])
+	_, c.whole = toFloat(p.Metadata["progress"])
 	c.now = output
 	if !c.fresh {
 		c.fresh = true
@@ -212,7 +212,7 @@ func (r *reporter) run(ctx context.Context) {
 
 // step is the next report, and whether there is any. With told there is one
 // also when nothing is new.
-func (r *reporter) step(told bool) (next step, ok bool) {
+func (r *reporter) step(told bool) (next progressReport, ok bool) {
 	next.message = r.message()
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -85,13 +85,13 @@ func TestReporter(t *testing.T) {
 		var got []string
 		ctx, end := context.WithCancel(t.Context())
 		r := &reporter{end: end, done: make(chan struct{}), wake: make(chan struct{}, 1), calls: map[string]*printing{},
-			send: func(s step) error {
+			send: func(s progressReport) error {
 				got = append(got, fmt.Sprintf("%v %v %q", time.Since(start), s.n, s.message))
 				return nil
 			}}
 		go r.run(ctx)
 		output := func(inner, s string) {
-			r.note(inner, event.CallProgress{Title: "title", Metadata: map[string]any{"output": s}})
+			r.report(inner, event.CallProgress{Title: "title", Metadata: map[string]any{"output": s}})
 		}
 		output("", "")
 		synctest.Wait()
@@ -135,7 +135,7 @@ func TestReporterTakesNumbers(t *testing.T) {
 			return nil
 		})
 		note := func(inner string, m map[string]any) {
-			r.note(inner, event.CallProgress{Title: "title", Metadata: m})
+			r.report(inner, event.CallProgress{Title: "title", Metadata: m})
 			time.Sleep(2 * progressPace)
 		}
 		time.Sleep(progressBeat + 2*progressPace) // nothing is known yet

@@ -50,9 +50,9 @@ func nameAll(all []mcp.Prompt) []namedPrompt {
 
 // listPrompts answers with the prompts of all servers.
 func (se *session) listPrompts(ctx context.Context, p *sdk.ListPromptsParams) (sdk.Result, error) {
-	h, err := se.settle(ctx)
+	h, err := se.currentRuntime(ctx)
 	if err != nil {
-		return nil, se.unsettled(ctx, err)
+		return nil, se.runtimeError(ctx, err)
 	}
 	var all []offered
 	for _, p := range nameAll(visit{se, h, 0}.prompts(ctx)) {
@@ -71,7 +71,7 @@ func (se *session) listPrompts(ctx context.Context, p *sdk.ListPromptsParams) (s
 
 // prompt finds a prompt by the name that it is listed by, or by the server's
 // name and its own, which always works.
-func (se *session) prompt(ctx context.Context, h *hall, name string) (mcp.Prompt, error) {
+func (se *session) prompt(ctx context.Context, h *sharedRuntime, name string) (mcp.Prompt, error) {
 	for _, v := range []visit{{se, h, keepLists}, {se, h, freshList}} {
 		all := nameAll(v.prompts(ctx))
 		for _, p := range all {
@@ -100,7 +100,7 @@ func (se *session) prompt(ctx context.Context, h *hall, name string) (mcp.Prompt
 // getPrompt hands on a prompt, under the rules for reading.
 func (se *session) getPrompt(ctx context.Context, p *sdk.GetPromptParams, stream context.Context) (sdk.Result, error) {
 	out := &sdk.GetPromptResult{Messages: []*sdk.PromptMessage{}}
-	err := se.errand(ctx, stream, func(ctx context.Context, h *hall, c tool.Call) error {
+	err := se.withCall(ctx, stream, func(ctx context.Context, h *sharedRuntime, c tool.Call) error {
 		found, err := se.prompt(ctx, h, p.Name)
 		if err != nil {
 			return err
@@ -125,14 +125,14 @@ func (se *session) getPrompt(ctx context.Context, p *sdk.GetPromptParams, stream
 	return out, nil
 }
 
-// complete hands on how the value of an argument could go on.
-func (se *session) complete(ctx context.Context, p *sdk.CompleteParams) (sdk.Result, error) {
+// completeArgument hands on how the value of an argument could go on.
+func (se *session) completeArgument(ctx context.Context, p *sdk.CompleteParams) (sdk.Result, error) {
 	if p.Ref == nil || p.Argument.Name == "" {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "a completion needs a reference and the name of an argument"}
 	}
-	h, err := se.settle(ctx)
+	h, err := se.currentRuntime(ctx)
 	if err != nil {
-		return nil, se.unsettled(ctx, err)
+		return nil, se.runtimeError(ctx, err)
 	}
 	c := mcp.Completion{Argument: p.Argument.Name, Value: p.Argument.Value}
 	if p.Context != nil {
@@ -163,7 +163,7 @@ func (se *session) complete(ctx context.Context, p *sdk.CompleteParams) (sdk.Res
 }
 
 // templateOwner finds the server that has a template.
-func (se *session) templateOwner(ctx context.Context, h *hall, uri string) (string, error) {
+func (se *session) templateOwner(ctx context.Context, h *sharedRuntime, uri string) (string, error) {
 	for _, t := range (visit{se, h, keepLists}).templates(ctx) {
 		if t.URITemplate == uri {
 			return t.Server, nil

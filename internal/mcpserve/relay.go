@@ -91,7 +91,7 @@ type lister[T any] func(ctx context.Context, server string) ([]T, error)
 // takes nothing from the rest.
 func catalogOf[T any](ctx context.Context, v visit, c *catalog[T], list lister[T]) []T {
 	all, err := c.get(v.age, func() ([]T, error) {
-		v.h.gather(v.se.s.life)
+		v.h.loadSources(v.se.s.life)
 		ctx, cancel := context.WithTimeout(ctx, listWait)
 		defer cancel()
 		return list(ctx, "")
@@ -105,7 +105,7 @@ func catalogOf[T any](ctx context.Context, v visit, c *catalog[T], list lister[T
 // A visit is a look at what the servers of a hall have, not older than age.
 type visit struct {
 	se  *session
-	h   *hall
+	h   *sharedRuntime
 	age time.Duration
 }
 
@@ -130,7 +130,7 @@ func (se *session) relayed(ctx context.Context, method string, req sdk.Request) 
 	case *sdk.GetPromptParams:
 		return se.getPrompt(ctx, p, se.s.stream(req))
 	case *sdk.CompleteParams:
-		return se.complete(ctx, p)
+		return se.completeArgument(ctx, p)
 	}
 	switch method {
 	case "resources/list":
@@ -146,9 +146,9 @@ func (se *session) relayed(ctx context.Context, method string, req sdk.Request) 
 	return nil, nil
 }
 
-// errand makes a call for a request that is not one of a tool. It waits for its
+// withCall makes a call for a request that is not one of a tool. It waits for its
 // turn as others do, and what has to be asked is asked the same way.
-func (se *session) errand(ctx, stream context.Context, do func(ctx context.Context, h *hall, c tool.Call) error) error {
+func (se *session) withCall(ctx, stream context.Context, do func(ctx context.Context, h *sharedRuntime, c tool.Call) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(se.life, func() { cancel(context.Cause(se.life)) })()
@@ -157,16 +157,16 @@ func (se *session) errand(ctx, stream context.Context, do func(ctx context.Conte
 		return err
 	}
 	defer free()
-	h, err := se.settle(ctx)
+	h, err := se.currentRuntime(ctx)
 	if err != nil {
-		return se.unsettled(ctx, err)
+		return se.runtimeError(ctx, err)
 	}
 	o := se.s.opt
 	c := tool.Call{ID: h.rt.NewID("call"), Session: se.id, Agent: o.Agent, Model: o.Model, Provider: o.Provider, Client: clientKind}
-	if err := se.depart(h, c.ID, &flight{ctx: ctx, stream: stream}); err != nil {
-		return se.unsettled(ctx, err)
+	if err := se.registerCall(h, c.ID, &callState{ctx: ctx, stream: stream}); err != nil {
+		return se.runtimeError(ctx, err)
 	}
-	defer se.land(h, c.ID)
+	defer se.unregisterCall(h, c.ID)
 	err = do(ctx, h, c)
 	if err != nil && ctx.Err() != nil {
 		return canceledError(ctx)
@@ -228,7 +228,7 @@ func listNotice(kind int) notice {
 
 // relist tells the clients that have asked for a list, and that pick picks,
 // that it has changed.
-func (h *hall) relist(kind int, pick func(shown map[string]bool) bool) {
+func (h *sharedRuntime) relist(kind int, pick func(shown map[string]bool) bool) {
 	for _, se := range h.everybody() {
 		se.mu.Lock()
 		shown := se.lists[kind]
@@ -244,7 +244,7 @@ func (h *hall) relist(kind int, pick func(shown map[string]bool) bool) {
 func everyone(map[string]bool) bool { return true }
 
 // hearServers takes what other servers have told.
-func (h *hall) hearServers(e event.Event) {
+func (h *sharedRuntime) hearServers(e event.Event) {
 	switch p := e.Properties.(type) {
 	case event.MCPUpdated:
 		h.updated(p)
@@ -256,7 +256,7 @@ func (h *hall) hearServers(e event.Event) {
 }
 
 // relisted hears that a server has other things than before.
-func (h *hall) relisted(e event.MCPRelisted) {
+func (h *sharedRuntime) relisted(e event.MCPRelisted) {
 	h.relay.stale()
 	if e.Resources {
 		h.relist(resources, everyone)
@@ -267,7 +267,7 @@ func (h *hall) relisted(e event.MCPRelisted) {
 }
 
 // cameOrWent hears how a server is. Its things come and go with it.
-func (h *hall) cameOrWent(e event.MCPChanged) {
+func (h *sharedRuntime) cameOrWent(e event.MCPChanged) {
 	h.relay.stale()
 	has := [kinds]bool{resources: e.Resources, prompts: e.Prompts}
 	for kind, there := range has {
@@ -282,7 +282,7 @@ func (h *hall) cameOrWent(e event.MCPChanged) {
 }
 
 // anythingChanged tells of everything that may have changed.
-func (h *hall) anythingChanged() {
+func (h *sharedRuntime) anythingChanged() {
 	h.relisted(event.MCPRelisted{Resources: true, Prompts: true})
 	for _, se := range h.everybody() {
 		for _, w := range se.watched(h) {
@@ -301,7 +301,7 @@ type offered struct {
 // them. Of those with the same key the first counts; one that can not be read is
 // left out.
 func pageOf[T any](things []offered, cursor string, mend func(*T, offered)) (part []*T, next string, err error) {
-	var all []entry[*T]
+	var all []listItem[*T]
 	taken := map[string]bool{}
 	for _, l := range things {
 		one := new(T)
@@ -310,19 +310,19 @@ func pageOf[T any](things []offered, cursor string, mend func(*T, offered)) (par
 		}
 		taken[l.key] = true
 		mend(one, l)
-		all = append(all, entry[*T]{one, len(l.wire)})
+		all = append(all, listItem[*T]{one, len(l.wire)})
 	}
 	return page(all, cursor)
 }
 
 // An entry of a list that is given on, and how many bytes it takes.
-type entry[T any] struct {
+type listItem[T any] struct {
 	it   T
 	size int
 }
 
 // page cuts one page out of a list. A cursor is where the page begins.
-func page[T any](all []entry[T], cursor string) (part []T, next string, err error) {
+func page[T any](all []listItem[T], cursor string) (part []T, next string, err error) {
 	from := 0
 	if cursor != "" {
 		if from, err = strconv.Atoi(cursor); err != nil || from < 0 || from > len(all) {

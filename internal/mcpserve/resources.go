@@ -20,9 +20,9 @@ const (
 // listResources answers with the resources of all servers. A URI that several
 // have is that of the first in the order of the config.
 func (se *session) listResources(ctx context.Context, p *sdk.ListResourcesParams) (sdk.Result, error) {
-	h, err := se.settle(ctx)
+	h, err := se.currentRuntime(ctx)
 	if err != nil {
-		return nil, se.unsettled(ctx, err)
+		return nil, se.runtimeError(ctx, err)
 	}
 	var all []offered
 	for _, r := range (visit{se, h, 0}).resources(ctx) {
@@ -41,9 +41,9 @@ func (se *session) listResources(ctx context.Context, p *sdk.ListResourcesParams
 
 // listTemplates answers with the resource templates of all servers.
 func (se *session) listTemplates(ctx context.Context, p *sdk.ListResourceTemplatesParams) (sdk.Result, error) {
-	h, err := se.settle(ctx)
+	h, err := se.currentRuntime(ctx)
 	if err != nil {
-		return nil, se.unsettled(ctx, err)
+		return nil, se.runtimeError(ctx, err)
 	}
 	var all []offered
 	for _, t := range (visit{se, h, 0}).templates(ctx) {
@@ -65,7 +65,7 @@ func (se *session) listTemplates(ctx context.Context, p *sdk.ListResourceTemplat
 // ownerOf finds the server that has a resource: the one that lists it, or has a
 // template for it. A server that is alone may have resources that it does not
 // list; where there are several, none is asked about what may be another's.
-func (se *session) ownerOf(ctx context.Context, h *hall, uri string) (string, error) {
+func (se *session) ownerOf(ctx context.Context, h *sharedRuntime, uri string) (string, error) {
 	servers := h.rt.MCP().Servers()
 	if len(servers) == 1 {
 		return servers[0], nil
@@ -88,7 +88,7 @@ func (se *session) ownerOf(ctx context.Context, h *hall, uri string) (string, er
 // readResource hands on a resource, under the rules for reading it.
 func (se *session) readResource(ctx context.Context, uri string, stream context.Context) (sdk.Result, error) {
 	out := &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{}, Cacheable: sdk.Cacheable{CacheScope: "private"}}
-	err := se.errand(ctx, stream, func(ctx context.Context, h *hall, c tool.Call) error {
+	err := se.withCall(ctx, stream, func(ctx context.Context, h *sharedRuntime, c tool.Call) error {
 		server, err := se.ownerOf(ctx, h, uri)
 		if err != nil {
 			return err
@@ -107,12 +107,12 @@ func (se *session) readResource(ctx context.Context, uri string, stream context.
 
 // A watch is a resource that a client wants to hear about, in one of the
 // runtimes that its session is in.
-type watch struct {
-	h           *hall
+type resourceWatch struct {
+	h           *sharedRuntime
 	server, uri string
 }
 
-func (w watch) plain(agent string) mcp.Subscription {
+func (w resourceWatch) subscription(agent string) mcp.Subscription {
 	return mcp.Subscription{Agent: agent, Server: w.server, URI: w.uri}
 }
 
@@ -124,15 +124,15 @@ func (s *Server) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error
 	if se == nil {
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the session has not begun"}
 	}
-	h, err := se.settle(ctx)
+	h, err := se.currentRuntime(ctx)
 	if err != nil {
-		return se.unsettled(ctx, err)
+		return se.runtimeError(ctx, err)
 	}
 	server, err := se.ownerOf(ctx, h, req.Params.URI)
 	if err != nil {
 		return err
 	}
-	w := watch{h, server, req.Params.URI}
+	w := resourceWatch{h, server, req.Params.URI}
 	se.mu.Lock()
 	full, have := len(se.watches) >= maxWatches, se.watches[w]
 	se.mu.Unlock()
@@ -142,17 +142,17 @@ func (s *Server) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error
 	case full:
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: fmt.Sprintf("the session has %d subscriptions: end some of them", maxWatches)}
 	}
-	if err := h.rt.MCP().Subscribe(ctx, w.plain(s.opt.Agent)); err != nil {
+	if err := h.rt.MCP().Subscribe(ctx, w.subscription(s.opt.Agent)); err != nil {
 		return refusal(err)
 	}
 	se.mu.Lock()
 	defer se.mu.Unlock()
 	if se.closed || se.watches[w] { // it ended, or asked twice at once
-		h.rt.MCP().Unsubscribe(w.plain(s.opt.Agent))
+		h.rt.MCP().Unsubscribe(w.subscription(s.opt.Agent))
 		return nil
 	}
 	if se.watches == nil {
-		se.watches = map[watch]bool{}
+		se.watches = map[resourceWatch]bool{}
 	}
 	se.watches[w] = true
 	return nil
@@ -164,28 +164,28 @@ func (s *Server) unsubscribe(_ context.Context, req *sdk.UnsubscribeRequest) err
 	se := s.sessions[req.Session]
 	s.mu.Unlock()
 	if se != nil {
-		se.unwatch(func(w watch) bool { return w.uri == req.Params.URI })
+		se.unwatch(func(w resourceWatch) bool { return w.uri == req.Params.URI })
 	}
 	return nil
 }
 
 // unwatch ends the subscriptions that pick picks.
-func (se *session) unwatch(pick func(watch) bool) {
+func (se *session) unwatch(pick func(resourceWatch) bool) {
 	se.mu.Lock()
 	defer se.mu.Unlock()
 	for w := range se.watches {
 		if pick(w) {
 			delete(se.watches, w)
-			w.h.rt.MCP().Unsubscribe(w.plain(se.s.opt.Agent))
+			w.h.rt.MCP().Unsubscribe(w.subscription(se.s.opt.Agent))
 		}
 	}
 }
 
 // watched returns the subscriptions in a runtime.
-func (se *session) watched(h *hall) []watch {
+func (se *session) watched(h *sharedRuntime) []resourceWatch {
 	se.mu.Lock()
 	defer se.mu.Unlock()
-	var out []watch
+	var out []resourceWatch
 	for w := range se.watches {
 		if w.h == h {
 			out = append(out, w)
@@ -195,10 +195,10 @@ func (se *session) watched(h *hall) []watch {
 }
 
 // updated hears that a resource has changed, and tells who wants to know.
-func (h *hall) updated(e event.MCPUpdated) {
+func (h *sharedRuntime) updated(e event.MCPUpdated) {
 	for _, se := range h.everybody() {
 		se.mu.Lock()
-		wanted, n := se.watches[watch{h, e.Server, e.URI}], notice{method: updatedMethod, uri: e.Part}
+		wanted, n := se.watches[resourceWatch{h, e.Server, e.URI}], notice{method: updatedMethod, uri: e.Part}
 		if len(se.notices.waiting) >= maxWatches { // it takes them slowly: then the whole has changed
 			n.uri = e.URI
 		}

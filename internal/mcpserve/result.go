@@ -27,7 +27,7 @@ const (
 
 // result puts the end of a call that went well into the protocol's form.
 func (se *session) result(res *tool.Result) *mcp.CallToolResult {
-	out := &mcp.CallToolResult{Content: contents(res), Meta: mcp.Meta{}}
+	out := &mcp.CallToolResult{Content: contentOf(res), Meta: mcp.Meta{}}
 	if res.Title != "" {
 		out.Meta[metaTitle] = res.Title
 	}
@@ -54,17 +54,17 @@ func structured(data any, hits bool) any {
 		}
 	case *tool.Hits:
 		if d != nil && hits {
-			return found(*d)
+			return hitsJSON(*d)
 		}
 	case tool.Hits:
 		if hits {
-			return found(d)
+			return hitsJSON(d)
 		}
 	}
 	return nil
 }
 
-func found(h tool.Hits) map[string]any {
+func hitsJSON(h tool.Hits) map[string]any {
 	out := map[string]any{}
 	if h.Lines != nil {
 		out["matches"] = h.Lines
@@ -84,9 +84,9 @@ func found(h tool.Hits) map[string]any {
 	return out
 }
 
-// contents are the output, the outputs of the calls that the call made, and
+// contentOf are the output, the outputs of the calls that the call made, and
 // all files.
-func contents(res *tool.Result) []mcp.Content {
+func contentOf(res *tool.Result) []mcp.Content {
 	out := append([]mcp.Content{&mcp.TextContent{Text: res.Output}}, exited(res)...)
 	for i, in := range res.Inner {
 		text := in.Error
@@ -127,7 +127,7 @@ func attachments(res *tool.Result) []tool.Attachment {
 func file(a tool.Attachment) mcp.Content {
 	data, ok := payload(a.URL)
 	if !ok {
-		return &mcp.ResourceLink{URI: a.URL, Name: named(a), MIMEType: a.Mime}
+		return &mcp.ResourceLink{URI: a.URL, Name: attachmentName(a), MIMEType: a.Mime}
 	}
 	switch kind, _, _ := strings.Cut(a.Mime, "/"); kind {
 	case "image":
@@ -135,11 +135,11 @@ func file(a tool.Attachment) mcp.Content {
 	case "audio":
 		return &mcp.AudioContent{Data: data, MIMEType: a.Mime}
 	}
-	uri := url.URL{Scheme: "attachment", Path: "/" + named(a)}
+	uri := url.URL{Scheme: "attachment", Path: "/" + attachmentName(a)}
 	return &mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: uri.String(), MIMEType: a.Mime, Blob: data}}
 }
 
-func named(a tool.Attachment) string {
+func attachmentName(a tool.Attachment) string {
 	switch {
 	case a.Filename != "":
 		return a.Filename
@@ -164,31 +164,31 @@ func payload(s string) ([]byte, bool) {
 }
 
 // An answer says how a kind of failure reaches the client.
-type answer struct {
+type failureRule struct {
 	plain bool // the model is told no more than that it is not its fault
 }
 
 // answerOf is the table of failures. All of them are answers for the model,
 // which can act on them; a client that has given up is not answered at all.
-func answerOf(k tool.Kind) (a answer, known bool) {
+func answerOf(k tool.Kind) (a failureRule, known bool) {
 	switch k {
 	case tool.UnknownTool, tool.InvalidInput, tool.Denied, tool.Rejected, tool.Unattended, tool.Failed, tool.Canceled:
-		return answer{}, true
+		return failureRule{}, true
 	case tool.Internal:
-		return answer{plain: true}, true
+		return failureRule{plain: true}, true
 	}
-	return answer{plain: true}, false
+	return failureRule{plain: true}, false
 }
 
-// failed puts the end of a call that failed into the protocol's form.
-func failed(err error) *mcp.CallToolResult {
+// failureResult puts the end of a call that failed into the protocol's form.
+func failureResult(err error) *mcp.CallToolResult {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok {
 		e = &tool.Error{Kind: tool.Failed, Code: "failed", Err: err}
 	}
 	out := &mcp.CallToolResult{IsError: true, Meta: mcp.Meta{metaError: map[string]any{"kind": e.Kind, "code": e.Code}}}
 	if e.Answer != nil {
-		out.Content = contents(e.Answer)
+		out.Content = contentOf(e.Answer)
 	} else {
 		out.Content = []mcp.Content{&mcp.TextContent{Text: e.Error()}}
 	}

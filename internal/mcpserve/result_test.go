@@ -21,7 +21,7 @@ func TestKinds(t *testing.T) {
 		if _, known := answerOf(k); !known {
 			t.Errorf("%s has no answer", k)
 		}
-		res := failed(&tool.Error{Kind: k, Code: "code", Err: errors.New("SECRET PLACE"), Hint: "Do that."})
+		res := failureResult(&tool.Error{Kind: k, Code: "code", Err: errors.New("SECRET PLACE"), Hint: "Do that."})
 		got := said(res)
 		if !res.IsError || !strings.HasSuffix(got, "\n\nDo that.") {
 			t.Errorf("%s: %s", k, got)
@@ -34,8 +34,8 @@ func TestKinds(t *testing.T) {
 	if _, known := answerOf("new"); known {
 		t.Error("a new kind is known")
 	}
-	contains(t, said(failed(errors.New("plain"))), "ERROR: plain")
-	answered := failed(&tool.Error{Kind: tool.UnknownTool, Err: errors.New("x"), Answer: &tool.Result{Output: "the answer"}, Hint: "hint"})
+	contains(t, said(failureResult(errors.New("plain"))), "ERROR: plain")
+	answered := failureResult(&tool.Error{Kind: tool.UnknownTool, Err: errors.New("x"), Answer: &tool.Result{Output: "the answer"}, Hint: "hint"})
 	if diff := cmp.Diff("ERROR: the answer\n\nhint", said(answered)); diff != "" {
 		t.Error(diff)
 	}
@@ -71,7 +71,7 @@ func TestContents(t *testing.T) {
 		`{"type":"image","mimeType":"image/gif","data":"R0lG"}`,
 	}
 	var got []string
-	for _, c := range contents(res) {
+	for _, c := range contentOf(res) {
 		got = append(got, asJSON(t, c))
 	}
 	for i := range want {

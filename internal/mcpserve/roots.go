@@ -42,7 +42,7 @@ func (se *session) folders(ctx context.Context) ([]string, error) {
 		}
 		dir, err := rootFolder(r.URI)
 		if err == nil {
-			err = inside(dir, se.s.opt.Roots)
+			err = checkCeilings(dir, se.s.opt.Roots)
 		}
 		if err != nil {
 			said, _ := text.Cut(text.VisibleLine(r.URI), 500)
@@ -88,9 +88,9 @@ func rootFolder(uri string) (string, error) {
 	return path, nil
 }
 
-// inside reports an error for a folder that lies in none of the ceilings,
+// checkCeilings reports an error for a folder that lies in none of the ceilings,
 // where there are any.
-func inside(dir string, ceilings []string) error {
+func checkCeilings(dir string, ceilings []string) error {
 	if len(ceilings) == 0 {
 		return nil
 	}
@@ -100,8 +100,8 @@ func inside(dir string, ceilings []string) error {
 	return fmt.Errorf("it does not lie in %s", strings.Join(ceilings, " or "))
 }
 
-// resolved is a path with its links resolved, or as it is where that fails.
-func resolved(path string) string {
+// evalLinks is a path with its links resolved, or as it is where that fails.
+func evalLinks(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
 	}

@@ -17,7 +17,7 @@ func uri(path string) string { return (&url.URL{Scheme: "file", Path: path}).Str
 
 func TestRootFolder(t *testing.T) {
 	t.Parallel()
-	dir := resolved(t.TempDir())
+	dir := evalLinks(t.TempDir())
 	spaced := filepath.Join(dir, "with space", "ünï#?%")
 	link, plain := filepath.Join(dir, "link"), filepath.Join(dir, "file")
 	if err := os.MkdirAll(spaced, 0o755); err != nil {
@@ -71,7 +71,7 @@ func TestInside(t *testing.T) {
 		{"/a/..b", []string{"/a"}, true},
 	}
 	for _, tt := range tests {
-		if err := inside(tt.dir, tt.ceilings); (err == nil) != tt.ok {
+		if err := checkCeilings(tt.dir, tt.ceilings); (err == nil) != tt.ok {
 			t.Errorf("%s in %v: %v", tt.dir, tt.ceilings, err)
 		}
 	}
@@ -81,7 +81,7 @@ func TestInside(t *testing.T) {
 // those outside of what is allowed are left out.
 func TestRoots(t *testing.T) {
 	t.Parallel()
-	outside := resolved(t.TempDir())
+	outside := evalLinks(t.TempDir())
 	var base string
 	h := build(t, nil, func(o *Options) {
 		base = o.Dir

@@ -161,7 +161,7 @@ func callInput(raw json.RawMessage) map[string]any {
 func (s *sampler) events(res *mcp.CreateMessageWithToolsResult, n nonce) (out []model.Event) {
 	var calls []model.Call
 	for _, c := range res.Content {
-		said, made := s.content(c, n, res.StopReason == cutOff)
+		said, made := s.convertContent(c, n, res.StopReason == cutOff)
 		calls = append(calls, made...)
 		if said != "" {
 			out = append(out, model.Event{Kind: model.TextDelta, Text: said})
@@ -187,9 +187,9 @@ func (s *sampler) events(res *mcp.CreateMessageWithToolsResult, n nonce) (out []
 	return append(out, done)
 }
 
-// content is a piece of an answer: what is said, and the calls that are made.
+// convertContent is a piece of an answer: what is said, and the calls that are made.
 // With cut, the model could not say all.
-func (s *sampler) content(c mcp.Content, n nonce, cut bool) (said string, calls []model.Call) {
+func (s *sampler) convertContent(c mcp.Content, n nonce, cut bool) (said string, calls []model.Call) {
 	switch c := c.(type) {
 	case *mcp.TextContent:
 		if s.tools {

@@ -84,7 +84,7 @@ func (n nonce) messages(messages []model.Message) (out []*mcp.SamplingMessageV2)
 					say(m.Role, sampledFile(f))
 				}
 			case p.Call != nil:
-				say(m.Role, &mcp.TextContent{Text: n.call(p.Call)})
+				say(m.Role, &mcp.TextContent{Text: n.formatCall(p.Call)})
 			case p.File != nil:
 				say(m.Role, sampledFile(*p.File))
 			case p.Text != "":
@@ -103,8 +103,8 @@ func (n nonce) result(r *model.Result) string {
 	return fenced(resultFence+"-"+string(n)+" "+markName(r.Name)+" "+end, r.Output)
 }
 
-// call is a call as the model wrote it, or would have.
-func (n nonce) call(c *model.Call) string {
+// formatCall is a call as the model wrote it, or would have.
+func (n nonce) formatCall(c *model.Call) string {
 	if c.Name == brokenCall { // it was no call, and is shown as it was
 		return fenced(n.callFence(), string(c.Input))
 	}

@@ -115,9 +115,9 @@ func FuzzReadWords(f *testing.F) {
 		if name == "" || !json.Valid(c.Input) || strings.ToValidUTF8(name, "") != name {
 			return
 		}
-		_, calls = secret.read("words\n"+secret.call(&c), false)
+		_, calls = secret.read("words\n"+secret.formatCall(&c), false)
 		if len(calls) != 1 || name != brokenCall && calls[0].Name != name {
-			t.Errorf("%q said as %q is read as %+v", name, secret.call(&c), calls)
+			t.Errorf("%q said as %q is read as %+v", name, secret.formatCall(&c), calls)
 		}
 	})
 }

@@ -22,11 +22,11 @@ type scanner struct {
 }
 
 // plainCall decodes a call of a tool, if it is one that holds nothing unusual.
-func plainCall(line []byte) *express {
+func plainCall(line []byte) *fastCall {
 	s := &scanner{b: line}
-	x := &express{}
+	x := &fastCall{}
 	var version, method, params bool
-	ok := s.object(func(key, raw []byte) bool {
+	ok := s.walkObject(func(key, raw []byte) bool {
 		switch string(key) {
 		case "jsonrpc":
 			version = !version && string(raw) == `"2.0"`
@@ -35,22 +35,22 @@ func plainCall(line []byte) *express {
 			method = !method && string(raw) == `"tools/call"`
 			return method
 		case "id":
-			return !x.id.IsValid() && x.named(raw)
+			return !x.id.IsValid() && x.readID(raw)
 		case "params":
 			again := params
 			params = true
-			return !again && x.fill(raw)
+			return !again && x.readParams(raw)
 		}
 		return false
 	})
-	if s.space(); !ok || s.i != len(line) || !version || !method || !x.id.IsValid() || x.params.Name == "" {
+	if s.skipSpace(); !ok || s.i != len(line) || !version || !method || !x.id.IsValid() || x.params.Name == "" {
 		return nil
 	}
 	return x
 }
 
-// named reads the id of a call: a short whole number, or a text.
-func (x *express) named(raw []byte) bool {
+// readID reads the id of a call: a short whole number, or a text.
+func (x *fastCall) readID(raw []byte) bool {
 	var id any
 	if raw[0] == '"' {
 		text, ok := plainText(raw)
@@ -70,10 +70,10 @@ func (x *express) named(raw []byte) bool {
 	return err == nil
 }
 
-// fill reads the parameters of a call.
-func (x *express) fill(raw []byte) bool {
+// readParams reads the parameters of a call.
+func (x *fastCall) readParams(raw []byte) bool {
 	s := &scanner{b: raw}
-	return raw[0] == '{' && s.object(func(key, raw []byte) bool {
+	return raw[0] == '{' && s.walkObject(func(key, raw []byte) bool {
 		switch string(key) {
 		case "name":
 			text, ok := plainText(raw)
@@ -93,7 +93,7 @@ func (x *express) fill(raw []byte) bool {
 
 // reserved reports whether the call names a version of the protocol that has
 // no handshake. The library says no to it.
-func (x *express) reserved() bool {
+func (x *fastCall) reserved() bool {
 	for key := range x.params.Meta {
 		if strings.HasPrefix(key, "io.modelcontextprotocol/") {
 			return true
@@ -110,7 +110,7 @@ func plainText(raw []byte) (string, bool) {
 	return string(raw[1 : len(raw)-1]), true
 }
 
-func (s *scanner) space() {
+func (s *scanner) skipSpace() {
 	for s.i < len(s.b) && (s.b[s.i] == ' ' || s.b[s.i] == '\t' || s.b[s.i] == '\r' || s.b[s.i] == '\n') {
 		s.i++
 	}
@@ -118,7 +118,7 @@ func (s *scanner) space() {
 
 // next passes over space and reports whether c follows, which it takes.
 func (s *scanner) next(c byte) bool {
-	s.space()
+	s.skipSpace()
 	if s.i < len(s.b) && s.b[s.i] == c {
 		s.i++
 		return true
@@ -126,22 +126,22 @@ func (s *scanner) next(c byte) bool {
 	return false
 }
 
-// object walks over an object whose keys are written as they are. visit gets
+// walkObject walks over an object whose keys are written as they are. visit gets
 // each value, and ends the walk with false.
-func (s *scanner) object(visit func(key, raw []byte) bool) bool {
+func (s *scanner) walkObject(visit func(key, raw []byte) bool) bool {
 	return s.list('{', '}', func() bool {
-		s.space()
+		s.skipSpace()
 		start := s.i
-		if !s.text() {
+		if !s.skipString() {
 			return false
 		}
 		key := s.b[start+1 : s.i-1]
 		if bytes.IndexByte(key, '\\') >= 0 || !s.next(':') {
 			return false
 		}
-		s.space()
+		s.skipSpace()
 		from := s.i
-		return s.value(0) && visit(key, s.b[from:s.i])
+		return s.skipValue(0) && visit(key, s.b[from:s.i])
 	})
 }
 
@@ -164,33 +164,33 @@ func (s *scanner) list(first, last byte, item func() bool) bool {
 	return false
 }
 
-// value passes over one value.
-func (s *scanner) value(depth int) bool {
-	s.space()
+// skipValue passes over one value.
+func (s *scanner) skipValue(depth int) bool {
+	s.skipSpace()
 	if s.i >= len(s.b) || depth > maxDepth {
 		return false
 	}
 	switch c := s.b[s.i]; c {
 	case '"':
-		return s.text()
+		return s.skipString()
 	case '[':
-		return s.list('[', ']', func() bool { return s.value(depth + 1) })
+		return s.list('[', ']', func() bool { return s.skipValue(depth + 1) })
 	case '{':
 		return s.list('{', '}', func() bool {
-			s.space()
-			return s.text() && s.next(':') && s.value(depth+1)
+			s.skipSpace()
+			return s.skipString() && s.next(':') && s.skipValue(depth+1)
 		})
 	case 't':
-		return s.word("true")
+		return s.skipLiteral("true")
 	case 'f':
-		return s.word("false")
+		return s.skipLiteral("false")
 	case 'n':
-		return s.word("null")
+		return s.skipLiteral("null")
 	}
-	return s.number()
+	return s.skipNumber()
 }
 
-func (s *scanner) word(w string) bool {
+func (s *scanner) skipLiteral(w string) bool {
 	if !bytes.HasPrefix(s.b[s.i:], []byte(w)) {
 		return false
 	}
@@ -198,8 +198,8 @@ func (s *scanner) word(w string) bool {
 	return true
 }
 
-// text passes over a text with its quotes.
-func (s *scanner) text() bool {
+// skipString passes over a text with its quotes.
+func (s *scanner) skipString() bool {
 	if s.i >= len(s.b) || s.b[s.i] != '"' {
 		return false
 	}
@@ -211,7 +211,7 @@ func (s *scanner) text() bool {
 		case c < ' ':
 			return false
 		case c == '\\':
-			if !s.escape() {
+			if !s.skipEscape() {
 				return false
 			}
 		}
@@ -219,8 +219,8 @@ func (s *scanner) text() bool {
 	return false
 }
 
-// escape passes over an escape but for its last byte.
-func (s *scanner) escape() bool {
+// skipEscape passes over an escape but for its last byte.
+func (s *scanner) skipEscape() bool {
 	s.i++
 	if s.i >= len(s.b) {
 		return false
@@ -237,8 +237,8 @@ func (s *scanner) escape() bool {
 	return true
 }
 
-// number passes over a number.
-func (s *scanner) number() bool {
+// skipNumber passes over a number.
+func (s *scanner) skipNumber() bool {
 	if s.b[s.i] == '-' {
 		s.i++
 	}

@@ -72,7 +72,7 @@ type Server struct {
 	opt   Options
 	log   *slog.Logger
 	mcp   *mcp.Server
-	halls *halls
+	halls *runtimePool
 
 	life context.Context
 	end  context.CancelFunc
@@ -98,12 +98,12 @@ func New(o Options) *Server {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if dir, err := filepath.Abs(o.Dir); err == nil {
-		o.Dir = resolved(dir)
+		o.Dir = evalLinks(dir)
 	}
 	roots := make([]string, 0, len(o.Roots))
 	for _, r := range o.Roots {
 		if dir, err := filepath.Abs(r); err == nil {
-			roots = append(roots, resolved(dir))
+			roots = append(roots, evalLinks(dir))
 		}
 	}
 	o.Roots = roots
@@ -113,7 +113,7 @@ func New(o Options) *Server {
 		order: list.New(), streams: map[string]context.Context{},
 	}
 	s.life, s.end = context.WithCancel(context.Background())
-	s.halls = &halls{open: o.Open, shared: o.Shared != nil, log: o.Logger, idle: idleRuntime, life: s.life, all: map[string]*hall{}}
+	s.halls = &runtimePool{open: o.Open, shared: o.Shared != nil, log: o.Logger, idle: idleRuntime, life: s.life, all: map[string]*sharedRuntime{}}
 	if o.Shared != nil {
 		s.halls.open = func(context.Context, Workspace) (*helve.Runtime, error) { return o.Shared, nil }
 	}
@@ -176,11 +176,11 @@ func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 		if method == "initialize" {
 			return s.initialize(ss, req, func() (mcp.Result, error) { return next(ctx, method, req) })
 		}
-		se := s.enter(ss)
+		se := s.acquireSession(ss)
 		if se == nil { // it has not said who it is
 			return next(ctx, method, req)
 		}
-		defer s.leave(se)
+		defer s.releaseSession(se)
 		switch p := req.GetParams().(type) {
 		case *mcp.ListToolsParams:
 			return se.listTools(ctx, p)
@@ -225,7 +225,7 @@ func (s *Server) initialize(ss *mcp.ServerSession, req mcp.Request, next func() 
 	if known := versions(); !slices.Contains(known, params.ProtocolVersion) {
 		params.ProtocolVersion = known[0]
 	}
-	if err := s.room(); err != nil {
+	if err := s.makeRoom(); err != nil {
 		return nil, err
 	}
 	res, err := next()
@@ -236,7 +236,7 @@ func (s *Server) initialize(ss *mcp.ServerSession, req mcp.Request, next func() 
 	if got, ok := res.(*mcp.InitializeResult); ok {
 		version = got.ProtocolVersion
 	}
-	if err := s.admit(newSession(s, ss, params, version)); err != nil {
+	if err := s.addSession(newSession(s, ss, params, version)); err != nil {
 		return nil, err
 	}
 	return res, nil
@@ -247,9 +247,9 @@ func errFull(most int) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: fmt.Sprintf("the server has %d sessions at work and takes no more: try again later", most)}
 }
 
-// room makes a place for one more session: the longest idle one that does
+// makeRoom makes a place for one more session: the longest idle one that does
 // nothing has to go if there is none.
-func (s *Server) room() error {
+func (s *Server) makeRoom() error {
 	for {
 		s.mu.Lock()
 		if s.closed {
@@ -268,7 +268,7 @@ func (s *Server) room() error {
 			}
 		}
 		if old != nil {
-			s.drop(old)
+			s.removeSession(old)
 		}
 		s.mu.Unlock()
 		if old == nil {
@@ -283,8 +283,8 @@ func errClosed() error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the server is closing"}
 }
 
-// admit keeps a session until its connection ends.
-func (s *Server) admit(se *session) error {
+// addSession keeps a session until its connection ends.
+func (s *Server) addSession(se *session) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -300,17 +300,17 @@ func (s *Server) admit(se *session) error {
 	s.log.Info("a client has come", "client", se.client, "protocol", se.version, "asks", se.asks, "roots", se.roots)
 	s.work.Go(func() {
 		_ = se.ss.Wait() // why it ended is of no use: it has ended
-		se.over()
+		se.endStays()
 		s.mu.Lock()
-		s.drop(se)
+		s.removeSession(se)
 		s.mu.Unlock()
 		s.log.Info("a client has gone", "client", se.client)
 	})
 	return nil
 }
 
-// drop takes a session out of all lists. The caller holds the lock.
-func (s *Server) drop(se *session) {
+// removeSession takes a session out of all lists. The caller holds the lock.
+func (s *Server) removeSession(se *session) {
 	if s.sessions[se.ss] != se {
 		return
 	}
@@ -322,8 +322,8 @@ func (s *Server) drop(se *session) {
 	}
 }
 
-// enter finds the session of a request and keeps it from being idle.
-func (s *Server) enter(ss *mcp.ServerSession) *session {
+// acquireSession finds the session of a request and keeps it from being idle.
+func (s *Server) acquireSession(ss *mcp.ServerSession) *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	se := s.sessions[ss]
@@ -334,7 +334,7 @@ func (s *Server) enter(ss *mcp.ServerSession) *session {
 	return se
 }
 
-func (s *Server) leave(se *session) {
+func (s *Server) releaseSession(se *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	se.busy--
@@ -374,14 +374,14 @@ func (s *Server) Close() error {
 		s.work.Go(se.close)
 	}
 	err := error(nil)
-	if !within(closeWait, s.work.Wait) {
+	if !finishesWithin(closeWait, s.work.Wait) {
 		err = errors.New("closing MCP sessions: a client does not take its answers")
 	}
 	return errors.Join(err, s.halls.close())
 }
 
-// within reports whether f ends in time. It is left behind if it does not.
-func within(d time.Duration, f func()) bool {
+// finishesWithin reports whether f ends in time. It is left behind if it does not.
+func finishesWithin(d time.Duration, f func()) bool {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -53,31 +53,31 @@ type session struct {
 	met     atomic.Bool   // the handshake is over
 	moves   atomic.Int64  // how often the client has said that its roots changed
 
-	mu       sync.Mutex
-	closed   bool
-	id       string  // of the session in all its runtimes
-	stays    []*hall // where the session is and was, the newest last
-	stale    bool    // the client's roots have changed
-	settling *settling
-	calls    map[string]*flight
-	waiting  int                    // calls, also those that have no slot yet
-	listed   string                 // what the client was last shown, as a digest
-	lists    [kinds]map[string]bool // the servers whose things the client was shown; nil where it has not asked
-	watches  map[watch]bool         // what the client wants to hear about
-	notices  notices
+	mu      sync.Mutex
+	closed  bool
+	id      string           // of the session in all its runtimes
+	stays   []*sharedRuntime // where the session is and was, the newest last
+	stale   bool             // the client's roots have changed
+	moving  *pendingMove
+	calls   map[string]*callState
+	waiting int                    // calls, also those that have no slot yet
+	listed  string                 // what the client was last shown, as a digest
+	lists   [kinds]map[string]bool // the servers whose things the client was shown; nil where it has not asked
+	watches map[resourceWatch]bool // what the client wants to hear about
+	notices notices
 }
 
 // A settling is the search for the place of a session, while it goes on.
-type settling struct {
+type pendingMove struct {
 	done chan struct{}
-	hall *hall
+	hall *sharedRuntime
 	err  error
 }
 
 func newSession(s *Server, ss *mcp.ServerSession, p *mcp.InitializeParams, version string) *session {
 	se := &session{
 		s: s, ss: ss, name: ss.ID(), version: version,
-		slots: make(chan struct{}, maxAtWork), calls: map[string]*flight{},
+		slots: make(chan struct{}, maxAtWork), calls: map[string]*callState{},
 	}
 	if p.ClientInfo != nil {
 		se.program = p.ClientInfo.Name
@@ -112,37 +112,37 @@ func (se *session) heard(method string) {
 		return
 	}
 	se.s.spawn(func() {
-		h, err := se.settle(se.life)
+		h, err := se.currentRuntime(se.life)
 		if err != nil {
 			se.s.log.Warn("a session has no workspace yet", "client", se.client, "error", err)
 			return
 		}
-		se.compare(h)
+		se.notifyToolChange(h)
 	})
 }
 
-// settle returns the runtime that the session works in. It asks the client for
+// currentRuntime returns the runtime that the session works in. It asks the client for
 // its roots when they are not known, and opens what they need.
-func (se *session) settle(ctx context.Context) (*hall, error) {
+func (se *session) currentRuntime(ctx context.Context) (*sharedRuntime, error) {
 	for {
 		se.mu.Lock()
 		if se.closed {
 			se.mu.Unlock()
 			return nil, errors.New("the session has ended")
 		}
-		if n := len(se.stays); n > 0 && !se.stale && se.settling == nil {
+		if n := len(se.stays); n > 0 && !se.stale && se.moving == nil {
 			h := se.stays[n-1]
 			se.mu.Unlock()
 			return h, nil
 		}
-		w, mine := se.settling, false
+		w, mine := se.moving, false
 		if w == nil {
-			w, mine = &settling{done: make(chan struct{})}, true
-			se.settling, se.stale = w, false
+			w, mine = &pendingMove{done: make(chan struct{})}, true
+			se.moving, se.stale = w, false
 		}
 		se.mu.Unlock()
 		if mine {
-			h, err := se.move(ctx)
+			h, err := se.findRuntime(ctx)
 			se.arrive(w, h, err)
 		}
 		select {
@@ -156,11 +156,11 @@ func (se *session) settle(ctx context.Context) (*hall, error) {
 	}
 }
 
-// move finds the place and opens it.
-func (se *session) move(ctx context.Context) (*hall, error) {
+// findRuntime finds the place and opens it.
+func (se *session) findRuntime(ctx context.Context) (*sharedRuntime, error) {
 	w := Workspace{Dir: se.s.opt.Dir, Attended: se.asks}
 	if se.s.opt.Shared != nil {
-		return se.enter(ctx, Workspace{Dir: se.s.opt.Dir})
+		return se.moveTo(ctx, Workspace{Dir: se.s.opt.Dir})
 	}
 	if se.roots {
 		dirs, err := se.folders(ctx)
@@ -170,7 +170,7 @@ func (se *session) move(ctx context.Context) (*hall, error) {
 		case err != nil:
 			se.warn(ctx, "The client did not name its roots: %v", err)
 			if h := se.here(); h != nil { // it stays where it is
-				return h, se.s.halls.hold(h)
+				return h, se.s.halls.retain(h)
 			}
 		case len(dirs) > 1:
 			w.Also = dirs[1:]
@@ -179,11 +179,11 @@ func (se *session) move(ctx context.Context) (*hall, error) {
 			w.Dir = dirs[0]
 		}
 	}
-	return se.enter(ctx, w)
+	return se.moveTo(ctx, w)
 }
 
 // here is where the session is, nil before it is anywhere.
-func (se *session) here() *hall {
+func (se *session) here() *sharedRuntime {
 	se.mu.Lock()
 	defer se.mu.Unlock()
 	if len(se.stays) == 0 {
@@ -194,21 +194,21 @@ func (se *session) here() *hall {
 
 // arrive keeps what move has found. A session that has ended meanwhile gives
 // it back.
-func (se *session) arrive(w *settling, h *hall, err error) {
+func (se *session) arrive(w *pendingMove, h *sharedRuntime, err error) {
 	se.mu.Lock()
-	var leave []*hall
+	var leave []*sharedRuntime
 	switch {
 	case err != nil:
 		se.stale = len(se.stays) > 0
 	case se.closed:
-		leave, err = []*hall{h}, errors.New("the session has ended")
+		leave, err = []*sharedRuntime{h}, errors.New("the session has ended")
 	default:
 		if se.id == "" {
 			se.id = h.rt.NewID("ses")
 		}
 		if i := slices.Index(se.stays, h); i >= 0 { // it is back, and needs its place only once
 			se.stays = append(slices.Delete(se.stays, i, i+1), h)
-			se.s.halls.leave(h)
+			se.s.halls.release(h)
 		} else {
 			se.stays = append(se.stays, h)
 			h.join(se.id, se)
@@ -218,19 +218,19 @@ func (se *session) arrive(w *settling, h *hall, err error) {
 		}
 	}
 	id := se.id
-	se.settling, w.hall, w.err = nil, h, err
+	se.moving, w.hall, w.err = nil, h, err
 	se.mu.Unlock()
 	close(w.done)
 	for _, old := range leave {
-		se.unwatch(func(w watch) bool { return w.h == old })
-		old.part(id)
-		se.s.halls.leave(old)
+		se.unwatch(func(w resourceWatch) bool { return w.h == old })
+		old.removeSession(id)
+		se.s.halls.release(old)
 	}
 }
 
-// over ends what the session had in its runtimes, once. It returns when that
+// endStays ends what the session had in its runtimes, once. It returns when that
 // is done.
-func (se *session) over() { se.ended.Do(se.windUp) }
+func (se *session) endStays() { se.ended.Do(se.windUp) }
 
 func (se *session) windUp() {
 	se.end()
@@ -239,10 +239,10 @@ func (se *session) windUp() {
 	stays, id := se.stays, se.id
 	se.stays = nil
 	se.mu.Unlock()
-	se.unwatch(func(watch) bool { return true })
+	se.unwatch(func(resourceWatch) bool { return true })
 	for _, h := range stays {
-		h.part(id)
-		se.s.halls.leave(h)
+		h.removeSession(id)
+		se.s.halls.release(h)
 	}
 }
 
@@ -260,8 +260,8 @@ func (se *session) audience() tool.Audience {
 	return tool.Audience{Client: clientKind, Provider: o.Provider, Model: o.Model, Agent: o.Agent}
 }
 
-// tell sends a log message to the client, if it wants such messages.
-func (se *session) tell(ctx context.Context, level mcp.LoggingLevel, data map[string]any) {
+// logToClient sends a log message to the client, if it wants such messages.
+func (se *session) logToClient(ctx context.Context, level mcp.LoggingLevel, data map[string]any) {
 	err := se.ss.Log(ctx, &mcp.LoggingMessageParams{Logger: "helve", Level: level, Data: data})
 	if err != nil && ctx.Err() == nil {
 		se.s.log.Debug("a log message did not reach the client", "client", se.client, "error", err)
@@ -272,5 +272,5 @@ func (se *session) tell(ctx context.Context, level mcp.LoggingLevel, data map[st
 func (se *session) warn(ctx context.Context, format string, args ...any) {
 	message := fmt.Sprintf(format, args...)
 	se.s.log.Warn(message, "client", se.client)
-	se.tell(ctx, "warning", map[string]any{"message": message})
+	se.logToClient(ctx, "warning", map[string]any{"message": message})
 }

@@ -293,29 +293,29 @@ func TestRuntimeRetires(t *testing.T) {
 	h := build(t, nil, nil, nil)
 	h.halls.idle = time.Millisecond
 	ctx := t.Context()
-	a, err := h.halls.enter(ctx, Workspace{Dir: h.dir})
+	a, err := h.halls.acquire(ctx, Workspace{Dir: h.dir})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := h.halls.enter(ctx, Workspace{Dir: h.dir})
+	b, err := h.halls.acquire(ctx, Workspace{Dir: h.dir})
 	if err != nil || a != b {
 		t.Fatalf("%p %p %v", a, b, err)
 	}
-	h.halls.leave(a)
-	if err := h.halls.hold(b); err != nil {
+	h.halls.release(a)
+	if err := h.halls.retain(b); err != nil {
 		t.Fatal(err)
 	}
-	h.halls.leave(b)
-	h.halls.leave(b)
+	h.halls.release(b)
+	h.halls.release(b)
 	a.events.Wait() // which end when it is closed
-	c, err := h.halls.enter(ctx, Workspace{Dir: h.dir})
+	c, err := h.halls.acquire(ctx, Workspace{Dir: h.dir})
 	if err != nil || c == a {
 		t.Fatalf("%p %p %v", a, c, err)
 	}
-	if err := h.halls.hold(a); err == nil {
+	if err := h.halls.retain(a); err == nil {
 		t.Error("a closed hall is held")
 	}
-	h.halls.leave(c)
+	h.halls.release(c)
 }
 
 // What a runtime asked while nobody listened is asked all the same.

@@ -42,7 +42,7 @@ func (s sheet) verdicts() []permission.Verdict {
 }
 
 // caller is the tool that makes a request, empty where that is not known.
-func (h *hall) caller(req permission.Request) string {
+func (h *sharedRuntime) caller(req permission.Request) string {
 	if req.Call == nil {
 		return ""
 	}
@@ -61,7 +61,7 @@ func newSheet(req permission.Request, caller string) sheet {
 		fmt.Fprintf(&head, " (asked by the tool %s)", text.VisibleLine(caller))
 	}
 	head.WriteByte('\n')
-	things, missing := unitsOf(req).shown()
+	things, missing := unitsOf(req).shownLines()
 	if missing != "" {
 		fmt.Fprintf(&head, "THIS IS TOO LONG TO BE JUDGED IN A FORM, so it can only be rejected here: %s.\n", missing)
 	}
@@ -72,7 +72,7 @@ func newSheet(req permission.Request, caller string) sheet {
 	}
 	if changed != "" {
 		b.WriteString("\nTHE TOOL HAS CHANGED since it was first used:\n")
-		block(&b, changed)
+		writeQuoted(&b, changed)
 	}
 	for _, d := range detailsOf(req) {
 		if !d.write(&b) {
@@ -100,11 +100,11 @@ func unitsOf(req permission.Request) units {
 			all = append(all, permission.Decision{Pattern: p})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b permission.Decision) int { return cmp.Compare(weight(a), weight(b)) })
+	slices.SortStableFunc(all, func(a, b permission.Decision) int { return cmp.Compare(strictness(a), strictness(b)) })
 	return all
 }
 
-func weight(d permission.Decision) int {
+func strictness(d permission.Decision) int {
 	switch {
 	case d.Feared:
 		return 0
@@ -116,10 +116,10 @@ func weight(d permission.Decision) int {
 	return 3
 }
 
-// shown is each thing on a line, with what is to be said about it. Where all
+// shownLines is each thing on a line, with what is to be said about it. Where all
 // of it is too much, all is cut short, and missing says how much that leaves
 // out.
-func (all units) shown() (out []string, missing string) {
+func (all units) shownLines() (out []string, missing string) {
 	size := 0
 	for _, d := range all {
 		line, cut := thing(d.Pattern, maxThing)
@@ -315,12 +315,12 @@ func (d detail) write(b *strings.Builder) bool {
 		return true
 	}
 	fmt.Fprintf(b, "\n%s:\n", d.label)
-	return block(b, d.text)
+	return writeQuoted(b, d.text)
 }
 
-// block writes a longer text with a mark before each line, so that none of
+// writeQuoted writes a longer text with a mark before each line, so that none of
 // them passes for ours. It reports whether all of it is shown.
-func block(b *strings.Builder, s string) bool {
+func writeQuoted(b *strings.Builder, s string) bool {
 	head, cut := text.Cut(s, maxDetail)
 	for line := range strings.Lines(text.Visible(head)) {
 		fmt.Fprintf(b, "| %s\n", strings.TrimSuffix(line, "\n"))

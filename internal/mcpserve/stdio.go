@@ -45,14 +45,14 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	select {
 	case err = <-ended:
 	case <-c.spent:
-		err = c.leave(ss, ended)
+		err = c.shutDown(ss, ended)
 	case <-ctx.Done():
 		cause = context.Cause(ctx)
 	case <-s.life.Done():
 		cause = errors.New("the server is closing")
 	}
 	if cause != nil {
-		_ = c.leave(ss, ended)
+		_ = c.shutDown(ss, ended)
 		err = cause
 	} else {
 		if err == nil {
@@ -63,15 +63,15 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 		}
 	}
 	c.halt(cause)
-	within(closeWait, c.rides.Wait)
-	s.part(ss)
-	s.halls.sweep()
+	finishesWithin(closeWait, c.rides.Wait)
+	s.endSession(ss)
+	s.halls.closeIdle()
 	return err
 }
 
-// leave cancels what the session does and waits for its end, but not for a
+// shutDown cancels what the session does and waits for its end, but not for a
 // client that takes nothing any more.
-func (c *lineConn) leave(ss *mcp.ServerSession, ended <-chan error) error {
+func (c *lineConn) shutDown(ss *mcp.ServerSession, ended <-chan error) error {
 	c.server.hangUp(ss)
 	_ = c.Close()
 	timer := time.NewTimer(closeWait)
@@ -99,13 +99,13 @@ func (s *Server) hangUp(ss *mcp.ServerSession) {
 	}
 }
 
-// part ends a session whose connection has ended, and waits for that.
-func (s *Server) part(ss *mcp.ServerSession) {
+// endSession ends a session whose connection has ended, and waits for that.
+func (s *Server) endSession(ss *mcp.ServerSession) {
 	s.mu.Lock()
 	se := s.sessions[ss]
 	s.mu.Unlock()
 	if se != nil {
-		se.over()
+		se.endStays()
 	}
 }
 
@@ -206,9 +206,9 @@ func (c *lineConn) Read(context.Context) (jsonrpc.Message, error) {
 			case l.err == nil:
 				c.take(l.data)
 			case errors.Is(l.err, errLongLine):
-				c.refuse(nil, jsonrpc.CodeInvalidRequest, l.err.Error())
+				c.writeError(nil, jsonrpc.CodeInvalidRequest, l.err.Error())
 			default:
-				c.drain()
+				c.waitAnswered()
 				c.halt(l.err)
 				close(c.spent)
 				return nil, l.err
@@ -230,11 +230,11 @@ func (c *lineConn) take(line []byte) {
 	}
 	var batch []json.RawMessage
 	if err := json.Unmarshal(line, &batch); err != nil {
-		c.refuse(nil, jsonrpc.CodeParseError, "the line is no JSON")
+		c.writeError(nil, jsonrpc.CodeParseError, "the line is no JSON")
 		return
 	}
 	if len(batch) == 0 {
-		c.refuse(nil, jsonrpc.CodeInvalidRequest, "the batch is empty")
+		c.writeError(nil, jsonrpc.CodeInvalidRequest, "the batch is empty")
 		return
 	}
 	for _, one := range batch {
@@ -247,29 +247,29 @@ func (c *lineConn) accept(raw []byte) {
 	var m wireMessage
 	switch err := json.Unmarshal(raw, &m); {
 	case err != nil && !json.Valid(raw):
-		c.refuse(nil, jsonrpc.CodeParseError, "the line is no JSON")
+		c.writeError(nil, jsonrpc.CodeParseError, "the line is no JSON")
 		return
 	case !goodID(m.ID):
-		c.refuse(nil, jsonrpc.CodeInvalidRequest, "the id is neither a text nor a whole number that is not too large")
+		c.writeError(nil, jsonrpc.CodeInvalidRequest, "the id is neither a text nor a whole number that is not too large")
 		return
 	case err != nil || raw[0] != '{':
-		c.refuse(m.ID, jsonrpc.CodeInvalidRequest, "the message is no object of the protocol")
+		c.writeError(m.ID, jsonrpc.CodeInvalidRequest, "the message is no object of the protocol")
 		return
 	}
 	msg, err := m.message()
 	if err != nil {
-		c.refuse(m.ID, jsonrpc.CodeInvalidRequest, err.Error())
+		c.writeError(m.ID, jsonrpc.CodeInvalidRequest, err.Error())
 		return
 	}
-	if req, ok := msg.(*jsonrpc.Request); ok && !c.admit(req) {
+	if req, ok := msg.(*jsonrpc.Request); ok && !c.acceptRequest(req) {
 		return
 	}
 	c.queue = append(c.queue, msg)
 }
 
-// admit reports whether a request is for the library. One that uses the id of
+// acceptRequest reports whether a request is for the library. One that uses the id of
 // a call under way gets no answer, which would be taken for that call's.
-func (c *lineConn) admit(req *jsonrpc.Request) bool {
+func (c *lineConn) acceptRequest(req *jsonrpc.Request) bool {
 	if !req.IsCall() {
 		return req.Method != "notifications/cancelled" || !c.cancelRide(req.Params)
 	}
@@ -332,8 +332,8 @@ func goodID(id json.RawMessage) bool {
 	return err == nil && f == float64(int64(f)) && f > -exact && f < exact
 }
 
-// refuse answers what is no message.
-func (c *lineConn) refuse(id json.RawMessage, code int64, why string) {
+// writeError answers what is no message.
+func (c *lineConn) writeError(id json.RawMessage, code int64, why string) {
 	c.log.Warn("a line of the client is no message", "error", why)
 	if len(id) == 0 {
 		id = json.RawMessage("null")
@@ -361,14 +361,14 @@ func (c *lineConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	}
 	err = c.write(append(line, '\n'))
 	if res, ok := msg.(*jsonrpc.Response); ok {
-		c.answered(res.ID)
+		c.callDone(res.ID)
 	}
 	return err
 }
 
-// hold takes the pen. It reports false when the connection is closed and
+// lockWriter takes the pen. It reports false when the connection is closed and
 // somebody else has it: a client that takes nothing may never let it go.
-func (c *lineConn) hold() bool {
+func (c *lineConn) lockWriter() bool {
 	select {
 	case c.pen <- struct{}{}:
 		return true
@@ -383,7 +383,7 @@ func (c *lineConn) hold() bool {
 }
 
 func (c *lineConn) write(line []byte) error {
-	if !c.hold() {
+	if !c.lockWriter() {
 		return fmt.Errorf("writing to the client: %w", io.ErrClosedPipe)
 	}
 	defer func() { <-c.pen }()
@@ -393,7 +393,7 @@ func (c *lineConn) write(line []byte) error {
 	return nil
 }
 
-func (c *lineConn) answered(id jsonrpc.ID) {
+func (c *lineConn) callDone(id jsonrpc.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.open[id]--; c.open[id] <= 0 {
@@ -412,8 +412,8 @@ func (c *lineConn) failure() error {
 	return c.broken
 }
 
-// drain waits until every request has its answer, but not for long.
-func (c *lineConn) drain() {
+// waitAnswered waits until every request has its answer, but not for long.
+func (c *lineConn) waitAnswered() {
 	c.mu.Lock()
 	if len(c.open) == 0 {
 		c.mu.Unlock()

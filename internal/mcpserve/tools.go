@@ -22,14 +22,14 @@ func (se *session) listTools(ctx context.Context, p *mcp.ListToolsParams) (mcp.R
 	if p != nil && p.Cursor != "" {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "there is no such page: all tools are on the first one"}
 	}
-	h, err := se.settle(ctx)
+	h, err := se.currentRuntime(ctx)
 	if err != nil {
-		return nil, se.unsettled(ctx, err)
+		return nil, se.runtimeError(ctx, err)
 	}
-	h.gather(se.s.life)
-	tools, digest, err := se.shown(h)
+	h.loadSources(se.s.life)
+	tools, digest, err := se.visibleTools(h)
 	if err != nil {
-		return nil, se.unsettled(ctx, err)
+		return nil, se.runtimeError(ctx, err)
 	}
 	se.mu.Lock()
 	se.listed = digest
@@ -37,14 +37,14 @@ func (se *session) listTools(ctx context.Context, p *mcp.ListToolsParams) (mcp.R
 	return &mcp.ListToolsResult{Tools: tools, Cacheable: mcp.Cacheable{CacheScope: "private"}}, nil
 }
 
-// gather brings what other programs have in, once. What is not there in time
+// loadSources brings what other programs have in, once. What is not there in time
 // follows.
-func (h *hall) gather(life context.Context) {
+func (h *sharedRuntime) loadSources(life context.Context) {
 	h.gathered.Do(func() { h.rt.Ready(life) })
 }
 
-// shown returns the tools that the session is shown, and a digest of them.
-func (se *session) shown(h *hall) ([]*mcp.Tool, string, error) {
+// visibleTools returns the tools that the session is shown, and a digest of them.
+func (se *session) visibleTools(h *sharedRuntime) ([]*mcp.Tool, string, error) {
 	specs := h.rt.Tools(se.audience())
 	tools := make([]*mcp.Tool, 0, len(specs))
 	for _, spec := range specs {
@@ -101,7 +101,7 @@ func title(name string) string {
 }
 
 // toolsChanged notes that tools have come or gone.
-func (h *hall) toolsChanged() {
+func (h *sharedRuntime) toolsChanged() {
 	select {
 	case h.changed <- struct{}{}:
 	default:
@@ -110,7 +110,7 @@ func (h *hall) toolsChanged() {
 
 // watchTools tells sessions whose tools have changed, once for changes that
 // come together.
-func (h *hall) watchTools() {
+func (h *sharedRuntime) watchTools() {
 	for range h.changed {
 		timer := time.NewTimer(settleDown)
 		<-timer.C
@@ -119,14 +119,14 @@ func (h *hall) watchTools() {
 		default:
 		}
 		for _, se := range h.everybody() {
-			se.compare(h)
+			se.notifyToolChange(h)
 		}
 	}
 }
 
-// compare tells the client when it was shown other tools than there are now. A
+// notifyToolChange tells the client when it was shown other tools than there are now. A
 // client that has not asked has nothing to learn.
-func (se *session) compare(h *hall) {
+func (se *session) notifyToolChange(h *sharedRuntime) {
 	se.mu.Lock()
 	before := se.listed
 	here := len(se.stays) > 0 && se.stays[len(se.stays)-1] == h
@@ -134,7 +134,7 @@ func (se *session) compare(h *hall) {
 	if before == "" || !here {
 		return
 	}
-	_, now, err := se.shown(h)
+	_, now, err := se.visibleTools(h)
 	if err != nil || now == before {
 		return
 	}

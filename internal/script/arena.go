@@ -31,7 +31,9 @@ func newArena(limit int64, given func() bool) *arena {
 	a := &arena{limit: limit, given: given}
 	a.malloc = func(_ *libc.TLS, state uintptr, size lib.Tsize_t) uintptr { return a.get(state, int64(size)) }
 	a.free = func(_ *libc.TLS, state, p uintptr) { a.put(state, p) }
-	a.realloc = func(_ *libc.TLS, state, p uintptr, size lib.Tsize_t) uintptr { return a.change(state, p, int64(size)) }
+	a.realloc = func(_ *libc.TLS, state, p uintptr, size lib.Tsize_t) uintptr {
+		return a.reallocate(state, p, int64(size))
+	}
 	a.size = func(_ *libc.TLS, p uintptr) lib.Tsize_t {
 		if p == 0 {
 			return 0
@@ -54,11 +56,11 @@ func (a *arena) functions() lib.TJSMallocFunctions {
 // address is what the engine calls a Go function by. The function has to be kept elsewhere as long as the engine may call it.
 func address[F any](f *F) uintptr { return *(*uintptr)(unsafe.Pointer(f)) }
 
-// at is a place in memory that is not Go's.
-func at[T any](p uintptr) *T { return (*T)(unsafe.Add(nil, p)) }
+// pointer is a place in memory that is not Go's.
+func pointer[T any](p uintptr) *T { return (*T)(unsafe.Add(nil, p)) }
 
-// refused reports whether more bytes would go beyond the limit.
-func (a *arena) refused(more int64) bool {
+// overLimit reports whether more bytes would go beyond the limit.
+func (a *arena) overLimit(more int64) bool {
 	if a.given() {
 		panic(givenUp{})
 	}
@@ -70,7 +72,7 @@ func (a *arena) refused(more int64) bool {
 }
 
 func (a *arena) get(state uintptr, size int64) uintptr {
-	if size < 0 || a.refused(size) {
+	if size < 0 || a.overLimit(size) {
 		return 0
 	}
 	p, err := a.heap.UintptrMalloc(int(size))
@@ -91,7 +93,7 @@ func (a *arena) put(state, p uintptr) {
 	_ = a.heap.UintptrFree(p)
 }
 
-func (a *arena) change(state, p uintptr, size int64) uintptr {
+func (a *arena) reallocate(state, p uintptr, size int64) uintptr {
 	switch {
 	case p == 0 && size == 0:
 		return 0
@@ -102,7 +104,7 @@ func (a *arena) change(state, p uintptr, size int64) uintptr {
 		return 0
 	}
 	old := int64(memory.UintptrUsableSize(p))
-	if size < 0 || a.refused(size-old) {
+	if size < 0 || a.overLimit(size-old) {
 		return 0
 	}
 	q, err := a.heap.UintptrRealloc(p, int(size))
@@ -117,7 +119,7 @@ func (a *arena) change(state, p uintptr, size int64) uintptr {
 // count keeps the books, ours and those the engine's collector goes by.
 func (a *arena) count(state uintptr, pieces int, bytes int64) {
 	a.used += bytes
-	s := at[lib.TJSMallocState](state)
+	s := pointer[lib.TJSMallocState](state)
 	s.Fmalloc_count += lib.Tsize_t(pieces)
 	s.Fmalloc_size += lib.Tsize_t(bytes)
 }
@@ -128,19 +130,19 @@ func (a *arena) copyIn(b []byte) uintptr {
 	if err != nil {
 		panic(err)
 	}
-	to := unsafe.Slice(at[byte](p), len(b)+1)
+	to := unsafe.Slice(pointer[byte](p), len(b)+1)
 	copy(to, b)
 	to[len(b)] = 0
 	return p
 }
 
-// drop frees what copyIn gave.
-func (a *arena) drop(p uintptr) { _ = a.heap.UintptrFree(p) }
+// freeCopy frees what copyIn gave.
+func (a *arena) freeCopy(p uintptr) { _ = a.heap.UintptrFree(p) }
 
 // copyOut copies n bytes of the engine's memory.
 func copyOut(p uintptr, n int) []byte {
 	if n == 0 {
 		return []byte{}
 	}
-	return append([]byte(nil), unsafe.Slice(at[byte](p), n)...)
+	return append([]byte(nil), unsafe.Slice(pointer[byte](p), n)...)
 }

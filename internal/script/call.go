@@ -23,7 +23,7 @@ type call struct {
 	cancel           context.CancelCauseFunc
 	unlink           []func() bool
 
-	requests map[int32]*request
+	requests map[int32]*hostRequest
 	ended    bool
 	kept     bool // ended well, and what it set up goes on
 	result   Data
@@ -31,8 +31,8 @@ type call struct {
 	done     chan struct{}
 }
 
-// over reports whether nothing may be asked for the call any more.
-func (c *call) over() bool { return c.ended && !c.kept }
+// isOver reports whether nothing may be asked for the call any more.
+func (c *call) isOver() bool { return c.ended && !c.kept }
 
 type (
 	ownerKey  struct{}
@@ -81,7 +81,7 @@ func (v *VM) Load(ctx context.Context, name string, code Code) error {
 
 // read makes a function of a script. Its time is not counted: it can not be stopped, but it does end.
 func (v *VM) read(name string, code Code) (value, error) {
-	left := v.pause()
+	left := v.pauseClock()
 	defer func() { v.allow(left) }()
 	if code.Bytecode == nil {
 		return v.engine.evaluate(name, code.Source, compileOnly)
@@ -104,7 +104,7 @@ func (v *VM) Call(ctx context.Context, function string, arg Data) (Data, error) 
 		if arg.Raw != nil {
 			raw = e.buffer(arg.Raw)
 		}
-		none, err := e.call(e.invoke, e.number(c.id), e.text([]byte(function)), e.text(valid(arg.JSON)), raw)
+		none, err := e.callFunction(e.invoke, e.newInt(c.id), e.newString([]byte(function)), e.newString(valid(arg.JSON)), raw)
 		e.free(none)
 		return err
 	}
@@ -112,7 +112,7 @@ func (v *VM) Call(ctx context.Context, function string, arg Data) (Data, error) 
 }
 
 func (v *VM) newCall(ctx context.Context) *call {
-	c := &call{ctx: ctx, owner: ctx.Value(ownerKey{}), requests: map[int32]*request{}, done: make(chan struct{})}
+	c := &call{ctx: ctx, owner: ctx.Value(ownerKey{}), requests: map[int32]*hostRequest{}, done: make(chan struct{})}
 	_, c.lasting = ctx.Value(lastKey{}).(bool)
 	if in, ok := ctx.Value(insideKey{}).(inside); ok && in.vm == v {
 		c.nested = true
@@ -145,19 +145,19 @@ func (v *VM) run(c *call) (Data, error) {
 	select {
 	case <-c.done:
 	case <-v.dead:
-		return v.rest(c)
+		return v.deadAnswer(c)
 	case <-c.ctx.Done():
 		v.post(func() { v.withdraw(c) })
 		if !v.awaits(grace, c.done, v.dead) { // the engine is held up by another call's question, or does not react
 			return Data{}, context.Cause(c.ctx)
 		}
-		return v.rest(c)
+		return v.deadAnswer(c)
 	}
 	return c.result, c.err
 }
 
-// rest is the answer to a call when the VM is dead: its own if there is one.
-func (v *VM) rest(c *call) (Data, error) {
+// deadAnswer is the answer to a call when the VM is dead: its own if there is one.
+func (v *VM) deadAnswer(c *call) (Data, error) {
 	select {
 	case <-c.done:
 		return c.result, c.err
@@ -179,8 +179,8 @@ func (v *VM) arrive(c *call) {
 	v.waiting = append(v.waiting, c)
 }
 
-// admit starts the calls whose turn it is.
-func (v *VM) admit() {
+// startCalls starts the calls whose turn it is.
+func (v *VM) startCalls() {
 	for len(v.waiting) > 0 && !v.over.Load() {
 		c := v.waiting[0]
 		for _, other := range v.calls {
@@ -200,7 +200,7 @@ func (v *VM) start(c *call) {
 	v.calls[c.id] = c
 	v.began.Add(1)
 	v.link(c)
-	v.enter(c, c.begin)
+	v.runCall(c, c.begin)
 	if c.onlyOnce {
 		v.end(c, Data{}, nil)
 		v.settleKept(c)
@@ -222,14 +222,14 @@ func (v *VM) withdraw(c *call) {
 	v.waiting = slices.DeleteFunc(v.waiting, func(w *call) bool { return w == c })
 	if c.cancel != nil { // it has begun
 		v.telling = true // so that its context does not stop it
-		v.enter(c, func() error { return v.tell(c) })
+		v.runCall(c, func() error { return v.notifyEnd(c) })
 		v.telling = false
 	}
 	v.end(c, Data{}, context.Cause(c.ctx))
 }
 
-// tell settles what a script asked for to learn of its end.
-func (v *VM) tell(c *call) error {
+// notifyEnd settles what a script asked for to learn of its end.
+func (v *VM) notifyEnd(c *call) error {
 	for _, r := range c.requests {
 		if !r.told {
 			continue
@@ -242,8 +242,8 @@ func (v *VM) tell(c *call) error {
 	return nil
 }
 
-// finish is called by boot.js with the outcome of a call.
-func (v *VM) finish(args []value) value {
+// hostFinish is called by boot.js with the outcome of a call.
+func (v *VM) hostFinish(args []value) value {
 	e := v.engine
 	id, ok := e.toNumber(args[0])
 	if !ok {
@@ -263,7 +263,7 @@ func (v *VM) finish(args []value) value {
 	case e.truthy(args[1]):
 		v.end(c, Data{JSON: text, Raw: raw}, nil)
 	default:
-		v.end(c, Data{}, told(text))
+		v.end(c, Data{}, parseThrown(text))
 	}
 	return undefined()
 }
@@ -283,7 +283,7 @@ func (v *VM) end(c *call, result Data, err error) {
 	c.ended, c.result, c.err = true, result, err
 	c.kept = c.lasting && err == nil
 	delete(v.calls, c.id)
-	var dropped []*request
+	var dropped []*hostRequest
 	switch {
 	case c.cancel == nil: // it never began
 	case c.kept:
@@ -293,7 +293,7 @@ func (v *VM) end(c *call, result Data, err error) {
 	}
 	v.account()
 	close(c.done) // before the engine is used again, which may be its end
-	v.forget(dropped...)
+	v.freePromises(dropped...)
 	if starved {
 		v.die(ErrLost)
 	}
@@ -307,7 +307,7 @@ func (v *VM) ranOut(err error) bool {
 }
 
 // release drops all that a call still waits for.
-func (v *VM) release(c *call) []*request {
+func (v *VM) release(c *call) []*hostRequest {
 	dropped := slices.Collect(maps.Values(c.requests))
 	for _, r := range dropped {
 		v.remove(r)
@@ -340,8 +340,8 @@ func (t *Thrown) Error() string {
 	return t.Name + ": " + t.Message
 }
 
-// told reads what boot.js tells about an error.
-func told(text []byte) error {
+// parseThrown reads what boot.js tells about an error.
+func parseThrown(text []byte) error {
 	var t Thrown
 	if err := json.Unmarshal(text, &t); err != nil {
 		return errors.New("a script threw something that can not be described")

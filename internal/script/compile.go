@@ -24,7 +24,7 @@ func seal(code []byte) []byte {
 // be read is a [*Thrown].
 func Compile(name, source string) (code []byte, err error) {
 	never := func() bool { return false }
-	e, err := newEngine(outline{memory: 512 << 20, given: never, stop: never, rejected: func(_, _ value, _ bool) {}})
+	e, err := newEngine(engineOptions{memory: 512 << 20, given: never, stop: never, rejected: func(_, _ value, _ bool) {}})
 	if err != nil {
 		return nil, err
 	}
@@ -47,12 +47,12 @@ func Compile(name, source string) (code []byte, err error) {
 	if err := e.boot(none, none, none, none, none, none); err != nil {
 		return nil, fmt.Errorf("%w: %w", errNoEngine, err)
 	}
-	text, err := e.call(e.describe, raised.thrown)
+	text, err := e.callFunction(e.describe, raised.thrown)
 	if err != nil {
 		return nil, err
 	}
 	b, _ := e.toText(text)
-	return nil, told(b)
+	return nil, parseThrown(b)
 }
 
 // unseal checks bytecode.

@@ -78,7 +78,7 @@ type Tool struct {
 // Load runs tool files, all below tool/ and tools/ if none are named, and tells what they define. What they set going goes on.
 func (d *Driver) Load(ctx context.Context, files ...string) ([]ToolFile, error) {
 	var told []ToolFile
-	if err := d.call(Lasting(ctx), "__load", map[string]any{"files": files}, &told); err != nil {
+	if err := d.callJSON(Lasting(ctx), "__load", map[string]any{"files": files}, &told); err != nil {
 		return nil, err
 	}
 	d.mu.Lock()
@@ -122,7 +122,7 @@ type Outcome struct {
 // [*Fault].
 func (d *Driver) Execute(ctx context.Context, c ToolCall) (Outcome, error) {
 	var result Outcome
-	if err := d.prepare(ctx, c); err != nil {
+	if err := d.loadFile(ctx, c); err != nil {
 		return result, err
 	}
 	if len(c.Args) == 0 {
@@ -133,8 +133,8 @@ func (d *Driver) Execute(ctx context.Context, c ToolCall) (Outcome, error) {
 	return result, err
 }
 
-// prepare loads the file of a call, which a new engine may not have done.
-func (d *Driver) prepare(ctx context.Context, c ToolCall) error {
+// loadFile loads the file of a call, which a new engine may not have done.
+func (d *Driver) loadFile(ctx context.Context, c ToolCall) error {
 	if c.Tool != "" {
 		return nil
 	}
@@ -189,7 +189,7 @@ type Plugin struct {
 // Plugins starts the plugins of files, of all below plugin/ and plugins/ if none are named, one after the other.
 func (d *Driver) Plugins(ctx context.Context, input PluginInput, entries ...PluginEntry) ([]PluginFile, error) {
 	var told []PluginFile
-	if err := d.call(Lasting(ctx), "__plugins", map[string]any{"input": input, "files": entries}, &told); err != nil {
+	if err := d.callJSON(Lasting(ctx), "__plugins", map[string]any{"input": input, "files": entries}, &told); err != nil {
 		return nil, err
 	}
 	d.hooks.Set(told)
@@ -249,13 +249,13 @@ func (d *Driver) Event(ctx context.Context, event json.RawMessage) error {
 	if !d.Has("event") {
 		return nil
 	}
-	return d.call(Lasting(ctx), "__event", map[string]any{"event": orNull(event)}, nil)
+	return d.callJSON(Lasting(ctx), "__event", map[string]any{"event": orNull(event)}, nil)
 }
 
 // Dispose lets plugins tidy up; they are not called again.
 func (d *Driver) Dispose(ctx context.Context) ([]HookRun, error) {
 	var runs []HookRun
-	err := d.call(ctx, "__dispose", struct{}{}, &runs)
+	err := d.callJSON(ctx, "__dispose", struct{}{}, &runs)
 	for _, run := range runs {
 		d.locate(run.Error)
 	}
@@ -270,9 +270,9 @@ func orNull(text json.RawMessage) json.RawMessage {
 	return text
 }
 
-// call calls a function of the driver and reads its answer.
-func (d *Driver) call(ctx context.Context, function string, arg, answer any) error {
-	told, err := d.ask(ctx, function, arg)
+// callJSON calls a function of the driver and reads its answer.
+func (d *Driver) callJSON(ctx context.Context, function string, arg, answer any) error {
+	told, err := d.callDriver(ctx, function, arg)
 	if err != nil || answer == nil {
 		return err
 	}
@@ -284,7 +284,7 @@ func (d *Driver) call(ctx context.Context, function string, arg, answer any) err
 
 // framed calls a function that answers with a line of JSON, which is read, and a text, which is given back.
 func (d *Driver) framed(ctx context.Context, function string, arg, head any) ([]byte, error) {
-	told, err := d.ask(ctx, function, arg)
+	told, err := d.callDriver(ctx, function, arg)
 	if err != nil {
 		return nil, err
 	}
@@ -298,7 +298,7 @@ func (d *Driver) framed(ctx context.Context, function string, arg, head any) ([]
 	return body, nil
 }
 
-func (d *Driver) ask(ctx context.Context, function string, arg any) (Data, error) {
+func (d *Driver) callDriver(ctx context.Context, function string, arg any) (Data, error) {
 	text, err := json.Marshal(arg)
 	if err != nil {
 		return Data{}, fmt.Errorf("%s: argument: %w", function, err)

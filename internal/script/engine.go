@@ -49,7 +49,7 @@ const (
 )
 
 // An outline is what an engine is made of.
-type outline struct {
+type engineOptions struct {
 	memory   int64
 	stack    int
 	given    func() bool // the engine was given up
@@ -59,10 +59,10 @@ type outline struct {
 
 var errNoEngine = errors.New("the JavaScript engine could not be made")
 
-func newEngine(o outline) (*engine, error) {
+func newEngine(o engineOptions) (*engine, error) {
 	e := &engine{tls: libc.NewTLS(), arena: newArena(o.memory, o.given)}
 	table := e.tls.Alloc(int(unsafe.Sizeof(lib.TJSMallocFunctions{})))
-	*at[lib.TJSMallocFunctions](table) = e.arena.functions()
+	*pointer[lib.TJSMallocFunctions](table) = e.arena.functions()
 	e.rt = lib.XJS_NewRuntime2(e.tls, table, 0)
 	e.tls.Free(int(unsafe.Sizeof(lib.TJSMallocFunctions{})))
 	if e.rt != 0 {
@@ -103,7 +103,7 @@ func (e *engine) boot(natives ...native) error {
 	for _, n := range natives {
 		args = append(args, e.function(n))
 	}
-	parts, err := e.call(made, args...)
+	parts, err := e.callFunction(made, args...)
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (e *engine) poke() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.closed && !e.seized {
-		atomic.StoreInt32(&at[lib.TJSContext](e.ctx).Finterrupt_counter, 0)
+		atomic.StoreInt32(&pointer[lib.TJSContext](e.ctx).Finterrupt_counter, 0)
 	}
 }
 
@@ -157,9 +157,9 @@ func (e *engine) protect(reachable bool) {
 // findVital notes where the engine looks all the time: its own state, and the object that all properties are looked for in at last.
 func (e *engine) findVital() {
 	e.vital = []uintptr{e.rt, e.ctx}
-	protos := at[lib.TJSContext](e.ctx).Fclass_proto
-	root := uintptr(pointerOf(*at[value](protos + lib.EJS_CLASS_OBJECT*valueSize)))
-	e.vital = append(e.vital, root, at[lib.TJSObject](root).Fshape)
+	protos := pointer[lib.TJSContext](e.ctx).Fclass_proto
+	root := uintptr(pointerOf(*pointer[value](protos + lib.EJS_CLASS_OBJECT*valueSize)))
+	e.vital = append(e.vital, root, pointer[lib.TJSObject](root).Fshape)
 }
 
 // A raised error is a value that a script threw; whoever gets it frees it.
@@ -180,14 +180,14 @@ func (e *engine) dup(v value) value { return lib.XDupValue(e.tls, e.ctx, v) }
 
 func (e *engine) evaluate(name, source string, flags int32) (value, error) {
 	text, file := e.arena.copyIn([]byte(source)), e.arena.copyIn([]byte(name))
-	defer e.arena.drop(text)
-	defer e.arena.drop(file)
+	defer e.arena.freeCopy(text)
+	defer e.arena.freeCopy(file)
 	return e.result(lib.XJS_Eval(e.tls, e.ctx, text, lib.Tsize_t(len(source)), file, lib.MJS_EVAL_TYPE_GLOBAL|flags))
 }
 
 func (e *engine) readBytecode(code []byte) (value, error) {
 	p := e.arena.copyIn(code)
-	defer e.arena.drop(p)
+	defer e.arena.freeCopy(p)
 	return e.result(lib.XJS_ReadObject(e.tls, e.ctx, p, lib.Tsize_t(len(code)), lib.MJS_READ_OBJ_BYTECODE))
 }
 
@@ -208,18 +208,18 @@ func (e *engine) compile(name, source string) ([]byte, error) {
 		return nil, err
 	}
 	defer lib.Xjs_free(e.tls, e.ctx, p)
-	return copyOut(p, int(*at[lib.Tsize_t](e.words))), nil
+	return copyOut(p, int(*pointer[lib.Tsize_t](e.words))), nil
 }
 
-// call calls a function and frees the arguments.
-func (e *engine) call(f value, args ...value) (value, error) {
+// callFunction calls a function and frees the arguments.
+func (e *engine) callFunction(f value, args ...value) (value, error) {
 	if len(args) > maxArgs {
 		return undefined(), fmt.Errorf("call with %d arguments", len(args))
 	}
 	// A script may call Go, which calls into the engine again: each call has its own copy.
 	argv := e.tls.Alloc(int(maxArgs * valueSize))
 	defer e.tls.Free(int(maxArgs * valueSize))
-	copy(unsafe.Slice(at[value](argv), maxArgs), args)
+	copy(unsafe.Slice(pointer[value](argv), maxArgs), args)
 	v := lib.XJS_Call(e.tls, e.ctx, f, undefined(), int32(len(args)), argv)
 	for _, a := range args {
 		e.free(a)
@@ -230,10 +230,10 @@ func (e *engine) call(f value, args ...value) (value, error) {
 // function makes a function of the engine from one of Go's.
 func (e *engine) function(f native) value {
 	e.natives = append(e.natives, func(_ *libc.TLS, _ uintptr, _ value, _ int32, argv uintptr) value {
-		return f(unsafe.Slice(at[value](argv), maxArgs)) // the engine fills up with undefined
+		return f(unsafe.Slice(pointer[value](argv), maxArgs)) // the engine fills up with undefined
 	})
 	name := e.arena.copyIn(nil)
-	defer e.arena.drop(name)
+	defer e.arena.freeCopy(name)
 	return lib.XJS_NewCFunction2(e.tls, e.ctx, address(&e.natives[len(e.natives)-1]), name, maxArgs, lib.EJS_CFUNC_generic, 0)
 }
 
@@ -250,19 +250,19 @@ func (e *engine) job() (more bool) {
 
 // hurry makes the engine ask whether it is to stop before it does anything else. By itself it asks after ten thousand steps, which
 // is often if the steps are small.
-func (e *engine) hurry() { at[lib.TJSContext](e.ctx).Finterrupt_counter = 0 }
+func (e *engine) hurry() { pointer[lib.TJSContext](e.ctx).Finterrupt_counter = 0 }
 
-func (e *engine) text(b []byte) value {
+func (e *engine) newString(b []byte) value {
 	p := e.arena.copyIn(b)
-	defer e.arena.drop(p)
+	defer e.arena.freeCopy(p)
 	return lib.XJS_NewStringLen(e.tls, e.ctx, p, lib.Tsize_t(len(b)))
 }
 
-func (e *engine) number(n int32) value { return lib.XNewInt32(e.tls, e.ctx, n) }
+func (e *engine) newInt(n int32) value { return lib.XNewInt32(e.tls, e.ctx, n) }
 
 func (e *engine) buffer(b []byte) value {
 	p := e.arena.copyIn(b)
-	defer e.arena.drop(p)
+	defer e.arena.freeCopy(p)
 	return lib.XJS_NewArrayBufferCopy(e.tls, e.ctx, p, lib.Tsize_t(len(b)))
 }
 
@@ -289,7 +289,7 @@ func (e *engine) toText(v value) (b []byte, ok bool) {
 		return nil, false
 	}
 	defer lib.XJS_FreeCString(e.tls, e.ctx, p)
-	return wellFormed(copyOut(p, int(*at[lib.Tsize_t](n)))), true
+	return wellFormed(copyOut(p, int(*pointer[lib.Tsize_t](n)))), true
 }
 
 func (e *engine) toNumber(v value) (f float64, ok bool) {
@@ -298,7 +298,7 @@ func (e *engine) toNumber(v value) (f float64, ok bool) {
 	if lib.XJS_ToFloat64(e.tls, e.ctx, p, v) < 0 {
 		return 0, false
 	}
-	return *at[float64](p), true
+	return *pointer[float64](p), true
 }
 
 func (e *engine) truthy(v value) bool { return lib.XJS_ToBool(e.tls, e.ctx, v) > 0 }
@@ -312,7 +312,7 @@ func (e *engine) toBytes(v value) (b []byte, ok bool) {
 	defer e.tls.Free(int(3 * wordSize))
 	p := lib.XJS_GetArrayBuffer(e.tls, e.ctx, n, v)
 	if p != 0 || lib.XJS_HasException(e.tls, e.ctx) == 0 {
-		return copyOut(p, int(*at[lib.Tsize_t](n))), true
+		return copyOut(p, int(*pointer[lib.Tsize_t](n))), true
 	}
 	e.free(lib.XJS_GetException(e.tls, e.ctx))
 	whole := lib.XJS_GetTypedArrayBuffer(e.tls, e.ctx, v, n+wordSize, n+2*wordSize, 0)
@@ -324,6 +324,6 @@ func (e *engine) toBytes(v value) (b []byte, ok bool) {
 	if p == 0 && lib.XJS_HasException(e.tls, e.ctx) != 0 {
 		return nil, false
 	}
-	from, size := *at[lib.Tsize_t](n + wordSize), *at[lib.Tsize_t](n + 2*wordSize)
+	from, size := *pointer[lib.Tsize_t](n + wordSize), *pointer[lib.Tsize_t](n + 2*wordSize)
 	return copyOut(p+uintptr(from), int(size)), true
 }

@@ -69,7 +69,7 @@ func refusal(err error) []byte {
 const maxRequests = 10_000
 
 // A request is something asked with __later that has not been answered.
-type request struct {
+type hostRequest struct {
 	id     int32
 	call   *call
 	key    float64
@@ -79,8 +79,8 @@ type request struct {
 	cancel context.CancelFunc
 }
 
-// asked reads the arguments of a request; if ok is false an exception is pending.
-func (v *VM) asked(op, arg, raw value) (name string, d Data, ok bool) {
+// readRequest reads the arguments of a request; if ok is false an exception is pending.
+func (v *VM) readRequest(op, arg, raw value) (name string, d Data, ok bool) {
 	text, ok := v.engine.toText(op)
 	if !ok {
 		return "", d, false
@@ -95,21 +95,21 @@ func (v *VM) asked(op, arg, raw value) (name string, d Data, ok bool) {
 // now is __now.
 func (v *VM) now(args []value) value {
 	c := v.current
-	op, arg, ok := v.asked(args[0], args[1], args[2])
+	op, arg, ok := v.readRequest(args[0], args[1], args[2])
 	if !ok {
 		return exception()
 	}
-	if c == nil || c.over() {
-		return v.engine.throw(v.engine.text(refusal(errOver)))
+	if c == nil || c.isOver() {
+		return v.engine.throw(v.engine.newString(refusal(errOver)))
 	}
-	left := v.pause()
+	left := v.pauseClock()
 	answer, err := v.guard(op, func() (Data, error) { return v.opts.Host.Now(c.forNow, op, arg) })
 	v.allow(left)
 	v.engine.hurry() // what happened meanwhile may stop the script
 	if err != nil {
-		return v.engine.throw(v.engine.text(refusal(err)))
+		return v.engine.throw(v.engine.newString(refusal(err)))
 	}
-	return v.answer(answer)
+	return v.hostValue(answer)
 }
 
 var errOver = errors.New("the call this belongs to has ended")
@@ -121,28 +121,28 @@ func (v *VM) later(args []value) value {
 	if !ok {
 		return exception()
 	}
-	op, arg, ok := v.asked(args[1], args[2], args[3])
+	op, arg, ok := v.readRequest(args[1], args[2], args[3])
 	if !ok {
 		return exception()
 	}
-	r := &request{id: int32(id), call: c}
+	r := &hostRequest{id: int32(id), call: c}
 	if tagOf(args[4]) != tagOf(undefined()) {
 		r.keyed = true
 		if r.key, ok = e.toNumber(args[4]); !ok {
 			return exception()
 		}
 	}
-	if c == nil || c.over() {
+	if c == nil || c.isOver() {
 		return undefined() // nobody is left to be answered
 	}
-	if err := v.ask(r, op, arg); err != nil {
-		return e.throw(e.text(refusal(err)))
+	if err := v.beginRequest(r, op, arg); err != nil {
+		return e.throw(e.newString(refusal(err)))
 	}
 	return undefined()
 }
 
-// ask begins a request.
-func (v *VM) ask(r *request, op string, arg Data) error {
+// beginRequest begins a request.
+func (v *VM) beginRequest(r *hostRequest, op string, arg Data) error {
 	if len(v.requests) >= maxRequests {
 		return &Failure{Message: "too many requests at once", Code: "EAGAIN"}
 	}
@@ -155,7 +155,7 @@ func (v *VM) ask(r *request, op string, arg Data) error {
 		if err != nil {
 			return err
 		}
-		r.timer = time.AfterFunc(d, func() { v.post(func() { v.answered(r, Data{}, nil) }) })
+		r.timer = time.AfterFunc(d, func() { v.post(func() { v.settleRequest(r, Data{}, nil) }) })
 	case "cancelled":
 		r.told = true
 	default:
@@ -164,7 +164,7 @@ func (v *VM) ask(r *request, op string, arg Data) error {
 		v.hosts.Go(func() {
 			var answer Data
 			err := errNoAnswer
-			defer func() { v.post(func() { v.answered(r, answer, err) }) }()
+			defer func() { v.post(func() { v.settleRequest(r, answer, err) }) }()
 			answer, err = v.guard(op, func() (Data, error) { return v.opts.Host.Later(ctx, op, arg) })
 		})
 	}
@@ -190,21 +190,21 @@ func delay(arg []byte) (time.Duration, error) {
 	return time.Duration(min(max(asked.Ms, 0), longest) * float64(time.Millisecond)), nil
 }
 
-// drop is __drop.
-func (v *VM) drop(args []value) value {
+// hostDrop is __drop.
+func (v *VM) hostDrop(args []value) value {
 	key, ok := v.engine.toNumber(args[0])
 	if !ok {
 		return exception()
 	}
 	if r := v.keys[key]; r != nil {
 		v.remove(r)
-		v.forget(r)
+		v.freePromises(r)
 	}
 	return undefined()
 }
 
 // remove takes a request out of the books and ends what it waits for.
-func (v *VM) remove(r *request) {
+func (v *VM) remove(r *hostRequest) {
 	delete(v.requests, r.id)
 	delete(r.call.requests, r.id)
 	if r.keyed {
@@ -218,17 +218,17 @@ func (v *VM) remove(r *request) {
 	}
 }
 
-// forget lets go of the promises of requests.
-func (v *VM) forget(dropped ...*request) {
+// freePromises lets go of the promises of requests.
+func (v *VM) freePromises(dropped ...*hostRequest) {
 	for _, r := range dropped {
-		none, err := v.engine.call(v.engine.forget, v.engine.number(r.id))
+		none, err := v.engine.callFunction(v.engine.forget, v.engine.newInt(r.id))
 		v.engine.free(none)
-		v.discard(err)
+		v.freeThrown(err)
 	}
 }
 
-// answered settles the promise of a request: an entry into JavaScript, as the call that asked.
-func (v *VM) answered(r *request, answer Data, err error) {
+// settleRequest settles the promise of a request: an entry into JavaScript, as the call that asked.
+func (v *VM) settleRequest(r *hostRequest, answer Data, err error) {
 	if v.requests[r.id] != r {
 		return // taken back
 	}
@@ -237,30 +237,30 @@ func (v *VM) answered(r *request, answer Data, err error) {
 		return
 	}
 	v.remove(r)
-	v.enter(r.call, func() error { return v.resolve(r, answer, err) })
+	v.runCall(r.call, func() error { return v.resolve(r, answer, err) })
 }
 
 // resolve settles the promise of a request, within an entry.
-func (v *VM) resolve(r *request, answer Data, err error) error {
+func (v *VM) resolve(r *hostRequest, answer Data, err error) error {
 	e := v.engine
 	var good int32
 	var with value
 	if err == nil {
-		good, with = 1, v.answer(answer)
+		good, with = 1, v.hostValue(answer)
 	} else {
-		with = e.text(refusal(err))
+		with = e.newString(refusal(err))
 	}
 	if _, err := e.result(with); err != nil {
 		return err
 	}
-	none, err := e.call(e.settle, e.number(r.id), e.number(good), with)
+	none, err := e.callFunction(e.settle, e.newInt(r.id), e.newInt(good), with)
 	e.free(none)
 	return err
 }
 
-// answer is what a script gets for a host's answer.
-func (v *VM) answer(d Data) value {
-	text := v.engine.text(valid(d.JSON))
+// hostValue is what a script gets for a host's answer.
+func (v *VM) hostValue(d Data) value {
+	text := v.engine.newString(valid(d.JSON))
 	if d.Raw == nil || tagOf(text) == tagOf(exception()) {
 		return text
 	}

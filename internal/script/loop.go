@@ -20,7 +20,7 @@ func (v *VM) loop() {
 				return
 			}
 			work()
-			v.admit()
+			v.startCalls()
 			v.account()
 		}
 		select {
@@ -77,8 +77,8 @@ func (v *VM) allow(d time.Duration) {
 	v.watch.Reset(max(d, 0))
 }
 
-// pause stops the clock and says what was left.
-func (v *VM) pause() time.Duration {
+// pauseClock stops the clock and says what was left.
+func (v *VM) pauseClock() time.Duration {
 	v.due.Store(0)
 	v.watch.Stop()
 	return time.Until(v.deadline)
@@ -115,24 +115,24 @@ func (v *VM) stop() bool {
 	return true
 }
 
-// enter goes into JavaScript for a call and comes out when there is nothing left to do.
-func (v *VM) enter(c *call, begin func() error) {
+// runCall goes into JavaScript for a call and comes out when there is nothing left to do.
+func (v *VM) runCall(c *call, begin func() error) {
 	v.current, v.stopped, v.engine.arena.starved = c, nil, false
 	v.allow(v.opts.Turn)
 	if v.telling {
 		v.allow(afterwards)
 	}
 	err := begin()
-	v.drain()
+	v.runJobs()
 	switch {
 	case v.stopped != nil:
-		v.discard(err)
+		v.freeThrown(err)
 		v.halt(c)
 	case err != nil:
 		v.end(c, Data{}, v.thrown(err))
 	}
 	v.tellUnhappy()
-	v.pause()
+	v.pauseClock()
 	v.current = nil
 	v.settleKept(c)
 	if v.engine.arena.starved && v.engine.arena.used > v.opts.Memory/4*3 {
@@ -140,8 +140,8 @@ func (v *VM) enter(c *call, begin func() error) {
 	}
 }
 
-// drain runs promise jobs until there are none, or the script is to stop.
-func (v *VM) drain() {
+// runJobs runs promise jobs until there are none, or the script is to stop.
+func (v *VM) runJobs() {
 	for v.stopped == nil && v.engine.job() {
 	}
 }
@@ -153,7 +153,7 @@ func (v *VM) halt(c *call) {
 	if c.ended {
 		v.log.Warn("script stopped", "reason", reason)
 		if c.kept {
-			v.forget(v.release(c)...)
+			v.freePromises(v.release(c)...)
 		}
 	}
 	v.forgive()
@@ -165,20 +165,20 @@ func (v *VM) halt(c *call) {
 	v.allow(afterwards)
 	if !c.ended && c.ctx.Err() != nil && !v.telling {
 		v.telling = true
-		v.discard(v.tell(c))
-		v.drain()
+		v.freeThrown(v.notifyEnd(c))
+		v.runJobs()
 		v.telling = false
 	}
 	v.end(c, Data{}, reason)
-	v.drain()
+	v.runJobs()
 	if v.stopped != nil && !v.over.Load() {
-		v.cut()
+		v.cutJobs()
 	}
 	v.forgive()
 }
 
-// cut runs the jobs that are left so that each ends before it begins.
-func (v *VM) cut() {
+// cutJobs runs the jobs that are left so that each ends before it begins.
+func (v *VM) cutJobs() {
 	v.forced = true
 	for n := 0; ; n++ {
 		v.engine.hurry()
@@ -207,18 +207,18 @@ func (v *VM) thrown(err error) error {
 
 // portray has boot.js tell what was thrown, and frees it.
 func (v *VM) portray(thrown value) error {
-	text, err := v.engine.call(v.engine.describe, thrown)
+	text, err := v.engine.callFunction(v.engine.describe, thrown)
 	if err != nil {
-		v.discard(err)
-		return told(nil)
+		v.freeThrown(err)
+		return parseThrown(nil)
 	}
 	defer v.engine.free(text)
 	b, _ := v.engine.toText(text)
-	return told(b)
+	return parseThrown(b)
 }
 
-// discard frees what was thrown.
-func (v *VM) discard(err error) {
+// freeThrown frees what was thrown.
+func (v *VM) freeThrown(err error) {
 	if raised, ok := errors.AsType[*raised](err); ok {
 		v.engine.free(raised.thrown)
 	}

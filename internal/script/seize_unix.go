@@ -16,5 +16,5 @@ func protect(p uintptr, reachable bool) {
 		rights = unix.PROT_READ | unix.PROT_WRITE
 	}
 	// A failure leaves the engine running, as where there is no such thing.
-	_ = unix.Mprotect(unsafe.Slice(at[byte](p&^(size-1)), size), rights)
+	_ = unix.Mprotect(unsafe.Slice(pointer[byte](p&^(size-1)), size), rights)
 }

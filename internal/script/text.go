@@ -7,8 +7,8 @@ import (
 
 // Text and bytes are turned into each other here and not in JavaScript, where a megabyte would take a good part of a second.
 
-// text is __text(bytes, encoding).
-func (v *VM) text(args []value) value {
+// hostText is __text(bytes, encoding).
+func (v *VM) hostText(args []value) value {
 	b, ok := v.engine.toBytes(args[0])
 	if !ok {
 		return exception()
@@ -18,9 +18,9 @@ func (v *VM) text(args []value) value {
 	case !ok:
 		return exception()
 	case latin:
-		return v.engine.text(fromLatin(b))
+		return v.engine.newString(fromLatin(b))
 	}
-	return v.engine.text(toValid(b))
+	return v.engine.newString(toValid(b))
 }
 
 // bytes is __bytes(text, encoding).
@@ -53,7 +53,7 @@ func (v *VM) latin(encoding value) (latin, ok bool) {
 	case string(name) == "latin1":
 		return true, true
 	}
-	v.engine.throw(v.engine.text(refusal(&Failure{Name: "TypeError", Message: "the encodings are utf8 and latin1"})))
+	v.engine.throw(v.engine.newString(refusal(&Failure{Name: "TypeError", Message: "the encodings are utf8 and latin1"})))
 	return false, false
 }
 

@@ -82,8 +82,8 @@ type VM struct {
 	last     int32
 	calls    map[int32]*call
 	waiting  []*call
-	requests map[int32]*request
-	keys     map[float64]*request
+	requests map[int32]*hostRequest
+	keys     map[float64]*hostRequest
 	current  *call
 	deadline time.Time
 	stopped  error // why the script that runs is to stop
@@ -118,12 +118,12 @@ func NewVM(opts VMOptions) (*VM, error) {
 	v := &VM{
 		opts: opts, log: opts.Logger, born: time.Now(),
 		wake: make(chan struct{}, 1), dead: make(chan struct{}), gone: make(chan struct{}),
-		calls: map[int32]*call{}, requests: map[int32]*request{}, keys: map[float64]*request{}, unhappy: map[uint64]rejection{},
+		calls: map[int32]*call{}, requests: map[int32]*hostRequest{}, keys: map[float64]*hostRequest{}, unhappy: map[uint64]rejection{},
 	}
 	if v.log == nil {
 		v.log = slog.New(slog.DiscardHandler)
 	}
-	engine, err := newEngine(outline{
+	engine, err := newEngine(engineOptions{
 		memory: opts.Memory, stack: opts.Stack, given: v.over.Load, stop: v.stop, rejected: v.rejected,
 	})
 	if err != nil {
@@ -131,7 +131,7 @@ func NewVM(opts VMOptions) (*VM, error) {
 	}
 	v.engine = engine
 	v.deadline = time.Now().Add(time.Minute) // our own script is not on trial
-	if err := engine.boot(v.now, v.later, v.drop, v.finish, v.text, v.bytes); err != nil {
+	if err := engine.boot(v.now, v.later, v.hostDrop, v.hostFinish, v.hostText, v.bytes); err != nil {
 		engine.close()
 		return nil, fmt.Errorf("%w: %w", errNoEngine, err)
 	}

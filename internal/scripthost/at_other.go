@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// A folder is where files lie. Here it is a name: between a look and an act
+// A dirHandle is where files lie. Here it is a name: between a look and an act
 // somebody can slip something else in, as with all files on this system.
-type folder struct{ name string }
+type dirHandle struct{ name string }
 
-func openFolder(real string) (folder, error) {
+func openFolder(real string) (dirHandle, error) {
 	info, err := os.Stat(real)
 	if err == nil && !info.IsDir() {
 		err = syscall.ENOTDIR
 	}
-	return folder{real}, err
+	return dirHandle{real}, err
 }
 
-func (d folder) close() {}
+func (d dirHandle) close() {}
 
-func (d folder) at(base string) string { return filepath.Join(d.name, base) }
+func (d dirHandle) at(base string) string { return filepath.Join(d.name, base) }
 
-func (d folder) stat(base string) (facts, error) {
+func (d dirHandle) stat(base string) (facts, error) {
 	info, err := os.Lstat(d.at(base))
 	if err != nil {
 		return facts{}, err
@@ -60,37 +60,39 @@ func simpleFacts(info os.FileInfo) facts {
 	}
 }
 
-func (d folder) open(base string, flags int, mode uint32) (*os.File, error) {
+func (d dirHandle) open(base string, flags int, mode uint32) (*os.File, error) {
 	return os.OpenFile(d.at(base), flags, os.FileMode(mode))
 }
 
-func (d folder) mkdir(base string, mode uint32) error { return os.Mkdir(d.at(base), os.FileMode(mode)) }
-func (d folder) rmdir(base string) error              { return os.Remove(d.at(base)) }
-func (d folder) unlink(base string) error             { return os.Remove(d.at(base)) }
+func (d dirHandle) mkdir(base string, mode uint32) error {
+	return os.Mkdir(d.at(base), os.FileMode(mode))
+}
+func (d dirHandle) rmdir(base string) error  { return os.Remove(d.at(base)) }
+func (d dirHandle) unlink(base string) error { return os.Remove(d.at(base)) }
 
-func (d folder) symlink(target, base string) error { return os.Symlink(target, d.at(base)) }
+func (d dirHandle) symlink(target, base string) error { return os.Symlink(target, d.at(base)) }
 
-func (d folder) readlink(base string) (string, error) { return os.Readlink(d.at(base)) }
+func (d dirHandle) readlink(base string) (string, error) { return os.Readlink(d.at(base)) }
 
-func (d folder) rename(base string, to folder, name string) error {
+func (d dirHandle) rename(base string, to dirHandle, name string) error {
 	return os.Rename(d.at(base), to.at(name))
 }
 
-func (d folder) link(base string, to folder, name string) error {
+func (d dirHandle) link(base string, to dirHandle, name string) error {
 	return os.Link(d.at(base), to.at(name))
 }
 
-func (d folder) chmod(base string, mode uint32) error {
+func (d dirHandle) chmod(base string, mode uint32) error {
 	return os.Chmod(d.at(base), os.FileMode(mode))
 }
 
-func (d folder) chown(base string, uid, gid int) error { return os.Lchown(d.at(base), uid, gid) }
+func (d dirHandle) chown(base string, uid, gid int) error { return os.Lchown(d.at(base), uid, gid) }
 
-func (d folder) utimes(base string, atime, mtime time.Time) error {
+func (d dirHandle) utimes(base string, atime, mtime time.Time) error {
 	return os.Chtimes(d.at(base), atime, mtime)
 }
 
-func (d folder) access(base string, mode uint32) error {
+func (d dirHandle) access(base string, mode uint32) error {
 	info, err := os.Lstat(d.at(base))
 	if err == nil && mode&2 != 0 && info.Mode().Perm()&0o200 == 0 {
 		return syscall.EACCES
@@ -98,6 +100,6 @@ func (d folder) access(base string, mode uint32) error {
 	return err
 }
 
-func (d folder) below(base string) (folder, error) { return openFolder(d.at(base)) }
+func (d dirHandle) openBelow(base string) (dirHandle, error) { return openFolder(d.at(base)) }
 
-func (d folder) names() ([]os.DirEntry, error) { return os.ReadDir(d.name) }
+func (d dirHandle) names() ([]os.DirEntry, error) { return os.ReadDir(d.name) }

@@ -17,20 +17,20 @@ import (
 // A folder is a handle by which what lies in a folder is reached: names in it
 // mean what they meant when it was opened, and no link is followed, whatever
 // somebody swaps meanwhile.
-type folder struct{ f *os.File }
+type dirHandle struct{ f *os.File }
 
 // openFolder opens a folder by a name that is free of links.
-func openFolder(real string) (folder, error) {
+func openFolder(real string) (dirHandle, error) {
 	f, err := disk.Open(real, walkFlag|unix.O_DIRECTORY)
-	return folder{f}, err
+	return dirHandle{f}, err
 }
 
-func (d folder) close() { _ = d.f.Close() }
+func (d dirHandle) close() { _ = d.f.Close() }
 
-func (d folder) fd() int { return int(d.f.Fd()) }
+func (d dirHandle) fd() int { return int(d.f.Fd()) }
 
-// again repeats a call that a signal has interrupted.
-func again(call func() error) error {
+// retryInterrupted repeats a call that a signal has interrupted.
+func retryInterrupted(call func() error) error {
 	for {
 		if err := call(); !errors.Is(err, unix.EINTR) {
 			return err
@@ -39,9 +39,9 @@ func again(call func() error) error {
 }
 
 // stat looks at what the folder holds.
-func (d folder) stat(base string) (facts, error) {
+func (d dirHandle) stat(base string) (facts, error) {
 	var st unix.Stat_t
-	err := again(func() error { return unix.Fstatat(d.fd(), base, &st, unix.AT_SYMLINK_NOFOLLOW) })
+	err := retryInterrupted(func() error { return unix.Fstatat(d.fd(), base, &st, unix.AT_SYMLINK_NOFOLLOW) })
 	if err != nil {
 		return facts{}, err
 	}
@@ -56,7 +56,7 @@ func statOpen(f *os.File) (facts, error) {
 		return facts{}, err
 	}
 	var failed error
-	if err := raw.Control(func(fd uintptr) { failed = again(func() error { return unix.Fstat(int(fd), &st) }) }); err != nil {
+	if err := raw.Control(func(fd uintptr) { failed = retryInterrupted(func() error { return unix.Fstat(int(fd), &st) }) }); err != nil {
 		return facts{}, err
 	}
 	return factsOf(&st), failed
@@ -73,9 +73,9 @@ func factsOf(st *unix.Stat_t) facts {
 
 // open opens a file of the folder, making it if the flags say so. It never
 // waits for the other end of a pipe.
-func (d folder) open(base string, flags int, mode uint32) (*os.File, error) {
+func (d dirHandle) open(base string, flags int, mode uint32) (*os.File, error) {
 	fd := -1
-	err := again(func() (err error) {
+	err := retryInterrupted(func() (err error) {
 		fd, err = unix.Openat(d.fd(), base, flags|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, mode)
 		return err
 	})
@@ -85,9 +85,9 @@ func (d folder) open(base string, flags int, mode uint32) (*os.File, error) {
 	return os.NewFile(uintptr(fd), filepath.Join(d.f.Name(), base)), nil
 }
 
-func (d folder) mkdir(base string, mode uint32) error { return unix.Mkdirat(d.fd(), base, mode) }
+func (d dirHandle) mkdir(base string, mode uint32) error { return unix.Mkdirat(d.fd(), base, mode) }
 
-func (d folder) rmdir(base string) error {
+func (d dirHandle) rmdir(base string) error {
 	err := unix.Unlinkat(d.fd(), base, unix.AT_REMOVEDIR)
 	if errors.Is(err, syscall.EEXIST) { // some systems say it so
 		return syscall.ENOTEMPTY
@@ -95,11 +95,11 @@ func (d folder) rmdir(base string) error {
 	return err
 }
 
-func (d folder) unlink(base string) error { return unix.Unlinkat(d.fd(), base, 0) }
+func (d dirHandle) unlink(base string) error { return unix.Unlinkat(d.fd(), base, 0) }
 
-func (d folder) symlink(target, base string) error { return unix.Symlinkat(target, d.fd(), base) }
+func (d dirHandle) symlink(target, base string) error { return unix.Symlinkat(target, d.fd(), base) }
 
-func (d folder) readlink(base string) (string, error) {
+func (d dirHandle) readlink(base string) (string, error) {
 	for size := 256; ; size *= 2 {
 		to := make([]byte, size)
 		n, err := unix.Readlinkat(d.fd(), base, to)
@@ -112,15 +112,15 @@ func (d folder) readlink(base string) (string, error) {
 	}
 }
 
-func (d folder) rename(base string, to folder, name string) error {
+func (d dirHandle) rename(base string, to dirHandle, name string) error {
 	return unix.Renameat(d.fd(), base, to.fd(), name)
 }
 
-func (d folder) link(base string, to folder, name string) error {
+func (d dirHandle) link(base string, to dirHandle, name string) error {
 	return unix.Linkat(d.fd(), base, to.fd(), name, 0)
 }
 
-func (d folder) chmod(base string, mode uint32) error {
+func (d dirHandle) chmod(base string, mode uint32) error {
 	err := unix.Fchmodat(d.fd(), base, mode, unix.AT_SYMLINK_NOFOLLOW)
 	if !errors.Is(err, unix.EOPNOTSUPP) && !errors.Is(err, unix.ENOSYS) && !errors.Is(err, unix.EINVAL) {
 		return err
@@ -133,33 +133,33 @@ func (d folder) chmod(base string, mode uint32) error {
 	return unix.Fchmod(int(f.Fd()), mode)
 }
 
-func (d folder) chown(base string, uid, gid int) error {
+func (d dirHandle) chown(base string, uid, gid int) error {
 	return unix.Fchownat(d.fd(), base, uid, gid, unix.AT_SYMLINK_NOFOLLOW)
 }
 
-func (d folder) utimes(base string, atime, mtime time.Time) error {
+func (d dirHandle) utimes(base string, atime, mtime time.Time) error {
 	times := []unix.Timespec{unix.NsecToTimespec(atime.UnixNano()), unix.NsecToTimespec(mtime.UnixNano())}
 	return unix.UtimesNanoAt(d.fd(), base, times, unix.AT_SYMLINK_NOFOLLOW)
 }
 
 // access asks the system what this user may do.
-func (d folder) access(base string, mode uint32) error {
+func (d dirHandle) access(base string, mode uint32) error {
 	return unix.Faccessat(d.fd(), base, mode, unix.AT_SYMLINK_NOFOLLOW)
 }
 
-// below opens a folder that lies in this one.
-func (d folder) below(base string) (folder, error) {
+// openBelow opens a folder that lies in this one.
+func (d dirHandle) openBelow(base string) (dirHandle, error) {
 	f, err := d.open(base, walkFlag|unix.O_DIRECTORY, 0)
 	if err != nil && errors.Is(err, syscall.ENOTDIR) {
 		if st, e := d.stat(base); e == nil && st.link() {
 			err = syscall.ELOOP
 		}
 	}
-	return folder{f}, err
+	return dirHandle{f}, err
 }
 
 // names lists what lies in the folder, in no order.
-func (d folder) names() ([]os.DirEntry, error) {
+func (d dirHandle) names() ([]os.DirEntry, error) {
 	f, err := d.open(".", unix.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ func (b *builtin) rm(ctx context.Context, args []string) error {
 	set := map[string]bool{}
 	names, unknown, word := flags(args, oneOf(set, "f", "r", "R", "d", "v", "i", "I", "-",
 		"--recursive", "--dir", "--verbose", "--interactive=never", "--preserve-root", "--no-preserve-root"))
-	isRoot := func(name string) bool { return filepath.Dir(b.whole(name)) == b.whole(name) }
+	isRoot := func(name string) bool { return filepath.Dir(b.absolute(name)) == b.absolute(name) }
 	switch {
 	case strings.HasPrefix(unknown, "--"):
 		return b.complain("rm: illegal option -- -\n")
@@ -28,12 +28,12 @@ func (b *builtin) rm(ctx context.Context, args []string) error {
 		return b.complain("usage: rm [-f | -i] [-dIPRrvWx] file ...\n       unlink [--] file\n")
 	}
 	if i := slices.IndexFunc(names, isRoot); i >= 0 {
-		return b.complain("rm: %q may not be removed\n", b.whole(names[i]))
+		return b.complain("rm: %q may not be removed\n", b.absolute(names[i]))
 	}
 	r := removalOf(set)
 	for _, name := range names {
 		if err := b.removeOne(ctx, name, r); err != nil && !(r.force && bunshellMissing(err)) {
-			err = b.failed(ctx, name, err)
+			err = b.fileError(ctx, name, err)
 			if err != nil {
 				return err
 			}
@@ -53,19 +53,19 @@ func removalOf(set map[string]bool) removal {
 }
 
 func (b *builtin) removeOne(ctx context.Context, name string, r removal) error {
-	at := b.at(bunshellTrimmed(name))
+	at := b.fromDir(bunshellTrimmed(name))
 	found, st, err := b.toRemove(ctx, at)
 	switch {
 	case err != nil:
 		return err
-	case at != b.at(name) && !st.dir(): // a link is not followed
+	case at != b.fromDir(name) && !st.dir(): // a link is not followed
 		return syscall.ENOTDIR
 	case st.dir() && !r.deep && !r.empty:
 		return syscall.EISDIR
 	}
 	gone := []string{name}
 	if r.tell && r.deep && st.dir() {
-		if gone, err = within(ctx, b, found, name); err != nil {
+		if gone, err = treeNames(ctx, b, found, name); err != nil {
 			return err
 		}
 	}
@@ -94,9 +94,9 @@ func (b *builtin) toRemove(ctx context.Context, at string) (ShellEntry, FileFact
 
 func (b *builtin) files() ShellFiles { return b.r.set.Files }
 
-// within names what a folder holds and then itself, in the order in which it
+// treeNames names what a folder holds and then itself, in the order in which it
 // can be removed.
-func within(ctx context.Context, b *builtin, at ShellEntry, name string) (names []string, err error) {
+func treeNames(ctx context.Context, b *builtin, at ShellEntry, name string) (names []string, err error) {
 	var list func(in ShellFolder, name string) error
 	list = func(in ShellFolder, name string) error {
 		defer in.Close()
@@ -145,12 +145,12 @@ func (b *builtin) mkdir(ctx context.Context, args []string) error {
 		return b.complain("usage: mkdir [-pv] [-m mode] directory_name ...\n")
 	}
 	for _, name := range names {
-		at := b.whole(name)
+		at := b.absolute(name)
 		deep := set["p"] || set["--parents"]
 		first, err := b.files().Mkdir(ctx, at, deep)
 		switch {
 		case err != nil:
-			err = b.failed(ctx, at, err)
+			err = b.fileError(ctx, at, err)
 		case set["v"] && first != "":
 			b.made(first, at)
 		case set["v"] && !deep:
@@ -198,9 +198,9 @@ func (b *builtin) touch(ctx context.Context, args []string) error {
 		return b.complain("usage: touch [-A [-][[hh]mm]SS] [-achm] [-r file] [-t [[CC]YY]MMDDhhmm[.SS]]\n       [-d YYYY-MM-DDThh:mm:SS[.frac][tz]] file ...\n")
 	}
 	for _, name := range names {
-		at := b.whole(name)
+		at := b.absolute(name)
 		if err := b.files().Touch(ctx, at); err != nil {
-			if err := b.failed(ctx, at, err); err != nil {
+			if err := b.fileError(ctx, at, err); err != nil {
 				return err
 			}
 		}
@@ -223,7 +223,7 @@ func (b *builtin) mv(ctx context.Context, args []string) error {
 	switch {
 	case err == nil:
 	case !bunshellMissing(err) && !errors.Is(err, syscall.ENOTDIR), len(sources) > 1:
-		return b.failed(ctx, target, err)
+		return b.fileError(ctx, target, err)
 	}
 	if len(sources) > 1 && !into {
 		return b.complain("mv: %s is not a directory\n", target)
@@ -242,7 +242,7 @@ func (b *builtin) mv(ctx context.Context, args []string) error {
 
 // isFolder reports whether a name is that of a folder, links followed.
 func (b *builtin) isFolder(ctx context.Context, name string) (bool, error) {
-	found, err := b.files().Find(ctx, b.at(name), false)
+	found, err := b.files().Find(ctx, b.fromDir(name), false)
 	if err != nil {
 		return false, err
 	}
@@ -257,20 +257,20 @@ func (b *builtin) moveOne(ctx context.Context, source, target string, into, keep
 		told = target
 	}
 	if keep {
-		if found, err := b.files().Find(ctx, b.at(bunshellTrimmed(target)), true); err == nil {
+		if found, err := b.files().Find(ctx, b.fromDir(bunshellTrimmed(target)), true); err == nil {
 			if _, err := found.Look(); err == nil {
 				return nil
 			}
 		}
 	}
-	err := b.files().Move(ctx, b.at(source), b.at(target))
+	err := b.files().Move(ctx, b.fromDir(source), b.fromDir(target))
 	if err == nil || errors.Is(err, syscall.EXDEV) {
 		return err
 	}
 	if errors.Is(err, syscall.ENOTDIR) {
 		told = target
 	}
-	if err := b.failed(ctx, told, err); err != nil {
+	if err := b.fileError(ctx, told, err); err != nil {
 		return err
 	}
 	if errno, ok := errors.AsType[syscall.Errno](err); ok && errno < 256 {

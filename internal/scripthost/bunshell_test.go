@@ -125,7 +125,7 @@ func TestListedLong(t *testing.T) {
 	var out strings.Builder
 	l := &listing{builtin: &builtin{out: bufio.NewWriter(&out)}, long: true}
 	old := float64(time.Date(2020, 1, 5, 10, 0, 0, 0, time.UTC).UnixMilli())
-	l.entry("file", FileFacts{Mode: bunshellKindFile | 0o644, Nlink: 1, UID: 1000, GID: 100, Size: 12345, Milliseconds: old})
+	l.printEntry("file", FileFacts{Mode: bunshellKindFile | 0o644, Nlink: 1, UID: 1000, GID: 100, Size: 12345, Milliseconds: old})
 	_ = l.out.Flush()
 	if want := "-rw-r--r--   1  1000   100    12345 Jan 05  2020 file\n"; out.String() != want {
 		t.Errorf("%q, not %q", out.String(), want)

@@ -80,10 +80,10 @@ func (v variables) path(host string) string {
 	return host
 }
 
-// before puts in front of a command line what the script has changed of the
+// prefixLine puts in front of a command line what the script has changed of the
 // variables, as far as it means something for it: those that change what runs,
 // and those that are named in it. So they are judged with it.
-func (v variables) before(line string) string {
+func (v variables) prefixLine(line string) string {
 	var out strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(v.changed)) {
 		value := v.changed[name]
@@ -121,7 +121,7 @@ func (c commandLine) text() string {
 	for i, word := range c.argv {
 		words[i] = quote(word)
 	}
-	words[0] = c.first()
+	words[0] = c.programWord()
 	line := strings.Join(words, " ")
 	if c.argv0 != "" && filepath.Base(c.argv0) != filepath.Base(c.argv[0]) {
 		line = "exec -a " + quote(c.argv0) + " " + line // some programs are what they are called
@@ -129,9 +129,9 @@ func (c commandLine) text() string {
 	return line
 }
 
-// first is the word of the program itself: its name, if a shell would run the
+// programWord is the word of the program itself: its name, if a shell would run the
 // same by it, and otherwise where it is.
-func (c commandLine) first() string {
+func (c commandLine) programWord() string {
 	name := c.argv[0]
 	if c.usual != c.found || shellsOwn(name) {
 		name = c.found

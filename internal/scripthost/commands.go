@@ -69,17 +69,17 @@ func (r *bunshellRunning) perform(ctx context.Context, do func(*builtin, context
 	return err
 }
 
-// at is a name as seen from where the script is. What leads to it is left as
+// fromDir is a name as seen from where the script is. What leads to it is left as
 // it is written.
-func (b *builtin) at(name string) string {
+func (b *builtin) fromDir(name string) string {
 	if name == "" || filepath.IsAbs(name) {
 		return name
 	}
 	return b.hc.Dir + string(filepath.Separator) + name
 }
 
-// whole is the name of a file from the root on.
-func (b *builtin) whole(name string) string {
+// absolute is the name of a file from the root on.
+func (b *builtin) absolute(name string) string {
 	if filepath.IsAbs(name) {
 		return filepath.Clean(name)
 	}
@@ -93,9 +93,9 @@ func (b *builtin) complain(format string, words ...any) error {
 	return nil
 }
 
-// failed tells what the system said of a file. What the rules do not allow
+// fileError tells what the system said of a file. What the rules do not allow
 // ends the script, as it does elsewhere.
-func (b *builtin) failed(ctx context.Context, name string, err error) error {
+func (b *builtin) fileError(ctx context.Context, name string, err error) error {
 	words, refused := b.r.machine.Trouble(err)
 	if refused {
 		return err

@@ -18,8 +18,8 @@ func (w *Host) sqliteOps() map[string]operation {
 	s := &databases{world: w, open: map[int]*DB{}}
 	w.onClose(s.end)
 	return map[string]operation{
-		"sqlite.open":    op(s.begin),
-		"sqlite.prepare": op(s.prepare),
+		"sqlite.open":    op(s.beginTransaction),
+		"sqlite.prepare": op(s.prepareStatement),
 		"sqlite.query":   s.query,
 		"sqlite.run":     op(s.run),
 		"sqlite.exec":    op(s.exec),
@@ -46,9 +46,9 @@ type databaseArg struct {
 	DBQuery
 }
 
-func (s *databases) begin(ctx context.Context, by *work, a databaseArg) (any, error) {
+func (s *databases) beginTransaction(ctx context.Context, by *work, a databaseArg) (any, error) {
 	var name string
-	var file spot
+	var file entryPath
 	if a.Path != ":memory:" {
 		var err error
 		if file, err = s.world.databaseFile(ctx, by, a); err != nil {
@@ -85,25 +85,25 @@ func (s *databases) begin(ctx context.Context, by *work, a databaseArg) (any, er
 
 // databaseFile asks whether a file may be opened as a database. Who may write
 // it sees what is in it too, so that reading is asked about in any case.
-func (w *Host) databaseFile(ctx context.Context, by *work, a databaseArg) (spot, error) {
+func (w *Host) databaseFile(ctx context.Context, by *work, a databaseArg) (entryPath, error) {
 	at, err := w.find(ctx, by, a.Path)
 	if err != nil {
-		return spot{}, noDatabase(err)
+		return entryPath{}, noDatabase(err)
 	}
 	st, err := at.look()
-	if made := missing(err) && !a.Readonly && a.Create; !made {
+	if made := isMissing(err) && !a.Readonly && a.Create; !made {
 		if err := mayBeDatabase(at, st, err, a.Readonly); err != nil {
-			return spot{}, err
+			return entryPath{}, err
 		}
 	}
 	if !at.ours && err == nil {
 		if err := w.opt.Files.AskContents(ctx, w.door(by), at.path); err != nil {
-			return spot{}, err
+			return entryPath{}, err
 		}
 	}
 	if !a.Readonly {
 		if err := w.askEdit(ctx, by, map[string]any{"filepath": at.path.String(), "database": true}, at); err != nil {
-			return spot{}, err
+			return entryPath{}, err
 		}
 	}
 	return at, nil
@@ -111,7 +111,7 @@ func (w *Host) databaseFile(ctx context.Context, by *work, a databaseArg) (spot,
 
 // mayBeDatabase refuses what is there where it can not be opened as a database.
 // One with several names is not written to: it changes in place.
-func mayBeDatabase(at spot, st facts, err error, readonly bool) error {
+func mayBeDatabase(at entryPath, st facts, err error, readonly bool) error {
 	switch {
 	case err != nil:
 		return noDatabase(err)
@@ -140,7 +140,7 @@ func (s *databases) find(id int) (*DB, error) {
 	return nil, DBClosed()
 }
 
-func (s *databases) prepare(ctx context.Context, _ *work, a databaseArg) (any, error) {
+func (s *databases) prepareStatement(ctx context.Context, _ *work, a databaseArg) (any, error) {
 	d, err := s.find(a.ID)
 	if err != nil {
 		return nil, err

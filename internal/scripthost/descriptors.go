@@ -39,7 +39,7 @@ func (w *Host) descriptorOps() map[string]operation {
 	t := &descriptors{w: w, open: map[int]*descriptor{}}
 	w.onClose(t.closeAll)
 	return map[string]operation{
-		"fs.open":      op(t.opened),
+		"fs.open":      op(t.openFile),
 		"fs.close":     op(func(_ context.Context, _ *work, a fdArg) (any, error) { return nil, t.close(a.FD) }),
 		"fs.readAt":    t.readAt,
 		"fs.writeAt":   t.writeAt,
@@ -82,8 +82,8 @@ func (t *descriptors) find(fd int) (*descriptor, error) {
 	return nil, syscall.EBADF
 }
 
-// opened opens a file and asks for all that can be done with it.
-func (t *descriptors) opened(ctx context.Context, by *work, a pathArg) (any, error) {
+// openFile opens a file and asks for all that can be done with it.
+func (t *descriptors) openFile(ctx context.Context, by *work, a pathArg) (any, error) {
 	t.mu.Lock()
 	full := len(t.open) >= maxOpen
 	t.mu.Unlock()
@@ -212,5 +212,5 @@ func (t *descriptors) writeAt(ctx context.Context, arg script.Data) (script.Data
 	if err != nil {
 		return script.Data{}, failure(err)
 	}
-	return answer(n)
+	return encodeAnswer(n)
 }

@@ -241,7 +241,7 @@ func TestFoldersFollowNoLinks(t *testing.T) {
 			t.Errorf("opened %v, %v", f, err)
 		}
 	}
-	if in, err := d.below("m"); err == nil {
+	if in, err := d.openBelow("m"); err == nil {
 		in.close()
 		t.Error("a link to a folder was entered")
 	}

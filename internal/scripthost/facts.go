@@ -29,13 +29,13 @@ type facts struct {
 	Birthtime float64 `json:"birthtimeMs"`
 }
 
-func (f facts) dir() bool     { return f.Mode&kindMask == kindDir }
+func (f facts) isDir() bool   { return f.Mode&kindMask == kindDir }
 func (f facts) link() bool    { return f.Mode&kindMask == kindLink }
 func (f facts) regular() bool { return f.Mode&kindMask == kindFile }
 func (f facts) perm() uint32  { return f.Mode & 0o7777 }
 
-// kindOf names what an entry of a folder is.
-func kindOf(mode fs.FileMode) string {
+// entryKind names what an entry of a folder is.
+func entryKind(mode fs.FileMode) string {
 	switch {
 	case mode.IsDir():
 		return "dir"

@@ -17,16 +17,16 @@ func (d *DB) Holds(dev, ino uint64) bool {
 	word := int(unsafe.Sizeof(uintptr(0)))
 	out := d.tls.Alloc(word)
 	defer d.tls.Free(word)
-	*at[uintptr](out) = 0
+	*pointer[uintptr](out) = 0
 	main, err := libc.CString("main")
 	if err != nil {
 		return false
 	}
 	defer libc.Xfree(d.tls, main)
-	if lib.Xsqlite3_file_control(d.tls, d.db, main, lib.SQLITE_FCNTL_FILE_POINTER, out) != lib.SQLITE_OK || *at[uintptr](out) == 0 {
+	if lib.Xsqlite3_file_control(d.tls, d.db, main, lib.SQLITE_FCNTL_FILE_POINTER, out) != lib.SQLITE_OK || *pointer[uintptr](out) == 0 {
 		return false
 	}
-	file := at[lib.TunixFile](*at[uintptr](out))
+	file := pointer[lib.TunixFile](*pointer[uintptr](out))
 	var open unix.Stat_t
 	if file.FpMethod == 0 || unix.Fstat(int(file.Fh), &open) != nil {
 		return false

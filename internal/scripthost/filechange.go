@@ -46,13 +46,13 @@ func (w *Host) changeOps() map[string]operation {
 			return nil, w.symlink(ctx, by, a)
 		}),
 		"fs.chmod": op(func(ctx context.Context, by *work, a pathArg) (any, error) {
-			return nil, w.adjust(ctx, by, a, func(d folder, base string) error { return d.chmod(base, a.mode(0)) })
+			return nil, w.adjust(ctx, by, a, func(d dirHandle, base string) error { return d.chmod(base, a.mode(0)) })
 		}),
 		"fs.chown": op(func(ctx context.Context, by *work, a pathArg) (any, error) {
-			return nil, w.adjust(ctx, by, a, func(d folder, base string) error { return d.chown(base, a.UID, a.GID) })
+			return nil, w.adjust(ctx, by, a, func(d dirHandle, base string) error { return d.chown(base, a.UID, a.GID) })
 		}),
 		"fs.utimes": op(func(ctx context.Context, by *work, a pathArg) (any, error) {
-			return nil, w.adjust(ctx, by, a, func(d folder, base string) error {
+			return nil, w.adjust(ctx, by, a, func(d dirHandle, base string) error {
 				return d.utimes(base, moment(a.Atime), moment(a.Mtime))
 			})
 		}),
@@ -75,7 +75,7 @@ func (w *Host) writeFile(ctx context.Context, arg script.Data) (script.Data, err
 
 // A writing is a file on its way to new contents.
 type writing struct {
-	at     spot
+	at     entryPath
 	how    how
 	mode   uint32 // of a new file, without the mask
 	set    bool   // an old file gets it, too
@@ -96,14 +96,14 @@ func (w *Host) put(ctx context.Context, by *work, a pathArg, data []byte) error 
 	if err := to.look(w.opt.Files); err != nil {
 		return err
 	}
-	if err := w.askEdit(ctx, by, shown("write", data), to.at); err != nil {
+	if err := w.askEdit(ctx, by, shownChange("write", data), to.at); err != nil {
 		return err
 	}
 	return w.store(ctx, by, to, data)
 }
 
-// shown is what people are shown of a change.
-func shown(action string, data []byte) map[string]any {
+// shownChange is what people are shown of a change.
+func shownChange(action string, data []byte) map[string]any {
 	meta := map[string]any{"action": action}
 	if data != nil {
 		meta["bytes"] = len(data)
@@ -127,9 +127,9 @@ func (to *writing) look(files *files.Workspace) error {
 	defer d.close()
 	to.st, err = to.at.lookIn(d)
 	switch {
-	case to.at.slash && to.how.create && (missing(err) || errors.Is(err, syscall.ENOTDIR)):
+	case to.at.slash && to.how.create && (isMissing(err) || errors.Is(err, syscall.ENOTDIR)):
 		return syscall.EISDIR
-	case missing(err) && to.how.create:
+	case isMissing(err) && to.how.create:
 		return nil
 	case err != nil:
 		return err
@@ -138,7 +138,7 @@ func (to *writing) look(files *files.Workspace) error {
 	switch {
 	case to.how.only:
 		return syscall.EEXIST
-	case to.st.dir():
+	case to.st.isDir():
 		return syscall.EISDIR
 	case !to.st.regular():
 		return special(to.at.path.String())
@@ -225,9 +225,9 @@ func (w *Host) author(by *work) files.By {
 
 // commit changes a file through the door of the workspace, so that the change
 // is known and can be taken back.
-func (w *Host) commit(ctx context.Context, by *work, at spot, change func(*files.Held) (files.Change, error)) error {
+func (w *Host) commit(ctx context.Context, by *work, at entryPath, change func(*files.Held) (files.Change, error)) error {
 	for try := 1; ; try++ {
-		err := w.commitOnce(ctx, by, []spot{at}, func(held []*files.Held) ([]files.Change, error) {
+		err := w.commitOnce(ctx, by, []entryPath{at}, func(held []*files.Held) ([]files.Change, error) {
 			one, err := change(held[0])
 			return []files.Change{one}, err
 		})
@@ -237,7 +237,7 @@ func (w *Host) commit(ctx context.Context, by *work, at spot, change func(*files
 	}
 }
 
-func (w *Host) commitOnce(ctx context.Context, by *work, spots []spot, change func([]*files.Held) ([]files.Change, error)) error {
+func (w *Host) commitOnce(ctx context.Context, by *work, spots []entryPath, change func([]*files.Held) ([]files.Change, error)) error {
 	paths := make([]files.Path, len(spots))
 	for i, at := range spots {
 		paths[i] = at.path
@@ -416,7 +416,7 @@ func several(name string) error {
 
 // keep puts what is about to be lost into the history. What it returns ends
 // that, once the change was made, and tells of it; nil where nothing was kept.
-func (w *Host) keep(ctx context.Context, by *work, tree bool, spots ...spot) func() {
+func (w *Host) keep(ctx context.Context, by *work, tree bool, spots ...entryPath) func() {
 	var at []files.Endangered
 	for _, s := range spots {
 		if w.inProject(s) {

@@ -20,7 +20,7 @@ func (w *Host) copy(ctx context.Context, by *work, a pathArg) error {
 	if err != nil {
 		return err
 	}
-	if st.dir() {
+	if st.isDir() {
 		return syscall.EISDIR
 	}
 	to := writing{how: howOf("w"), mode: st.perm(), set: true}
@@ -46,7 +46,7 @@ func (w *Host) copy(ctx context.Context, by *work, a pathArg) error {
 	if st.Size > files.MaxEdit {
 		return w.pourFrom(ctx, by, to, f)
 	}
-	data, err := contents(ctx, f)
+	data, err := readContents(ctx, f)
 	if err != nil {
 		return err
 	}

@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// plain reports whether a file may be changed whole through the door of the
+// replaceable reports whether a file may be changed whole through the door of the
 // workspace: the name is the file's own, and it is not too large.
-func (s spot) plain(st facts) bool {
+func (s entryPath) replaceable(st facts) bool {
 	return st.regular() && !s.ours && st.Size <= files.MaxEdit && s.path.Real() == filepath.Join(s.dir, s.base)
 }
 
@@ -25,18 +25,18 @@ func (w *Host) unlink(ctx context.Context, by *work, a pathArg) error {
 	return w.unlinkSpot(ctx, by, at)
 }
 
-func (w *Host) unlinkSpot(ctx context.Context, by *work, at spot) error {
+func (w *Host) unlinkSpot(ctx context.Context, by *work, at entryPath) error {
 	st, err := at.look()
 	if err != nil {
 		return err
 	}
-	if st.dir() {
+	if st.isDir() {
 		return syscall.EISDIR
 	}
 	if err := w.askEdit(ctx, by, map[string]any{"action": "remove"}, at); err != nil {
 		return err
 	}
-	if at.plain(st) {
+	if at.replaceable(st) {
 		return w.commit(ctx, by, at, func(held *files.Held) (files.Change, error) {
 			if !held.Exists() {
 				return files.Change{}, syscall.ENOENT
@@ -70,7 +70,7 @@ func (w *Host) rmdir(ctx context.Context, by *work, a pathArg) error {
 	if err != nil {
 		return err
 	}
-	if !st.dir() {
+	if !st.isDir() {
 		return syscall.ENOTDIR
 	}
 	if err := w.askEdit(ctx, by, map[string]any{"action": "remove"}, at); err != nil {
@@ -87,11 +87,11 @@ func (w *Host) remove(ctx context.Context, by *work, a pathArg) error {
 	}
 	st, err := at.look()
 	switch {
-	case missing(err) && a.Force:
+	case isMissing(err) && a.Force:
 		return nil
 	case err != nil:
 		return err
-	case !st.dir() || !a.Recursive:
+	case !st.isDir() || !a.Recursive:
 		return w.unlinkSpot(ctx, by, at)
 	}
 	if err := w.askEdit(ctx, by, map[string]any{"action": "remove", "recursive": true}, at); err != nil {
@@ -113,7 +113,7 @@ func (w *Host) remove(ctx context.Context, by *work, a pathArg) error {
 
 // ended ends the keeping of what was removed, or tells of it where nothing was
 // kept.
-func (w *Host) ended(by *work, kept func(), at spot, err error) {
+func (w *Host) ended(by *work, kept func(), at entryPath, err error) {
 	switch {
 	case kept != nil:
 		kept()
@@ -176,7 +176,7 @@ func (w *Host) mkdirAll(ctx context.Context, by *work, a pathArg) (any, error) {
 		if err == nil {
 			break
 		}
-		if !missing(err) && !errors.Is(err, syscall.ENOTDIR) {
+		if !isMissing(err) && !errors.Is(err, syscall.ENOTDIR) {
 			return nil, err
 		}
 		lacking = append(lacking, dir)
@@ -209,7 +209,7 @@ func leadsNowhere(name string) bool {
 		info, err := os.Lstat(name)
 		if err == nil {
 			_, err = os.Stat(name)
-			return info.Mode()&fs.ModeSymlink != 0 && (missing(err) || errors.Is(err, syscall.ENOTDIR))
+			return info.Mode()&fs.ModeSymlink != 0 && (isMissing(err) || errors.Is(err, syscall.ENOTDIR))
 		}
 		if filepath.Dir(name) == name {
 			return false
@@ -226,7 +226,7 @@ func makeFolder(real string, mode uint32) error {
 	defer d.close()
 	err = d.mkdir(filepath.Base(real), mode)
 	if errors.Is(err, fs.ErrExist) {
-		if st, e := d.stat(filepath.Base(real)); e == nil && st.dir() {
+		if st, e := d.stat(filepath.Base(real)); e == nil && st.isDir() {
 			return nil
 		}
 	}
@@ -243,11 +243,11 @@ func (w *Host) symlink(ctx context.Context, by *work, a pathArg) error {
 		return err
 	}
 	at.meta = map[string]any{"action": "symlink", "target": a.Target}
-	return w.place(ctx, by, at, func(d folder) error { return d.symlink(a.Target, at.base) })
+	return w.place(ctx, by, at, func(d dirHandle) error { return d.symlink(a.Target, at.base) })
 }
 
 // place makes something under a name that is free.
-func (w *Host) place(ctx context.Context, by *work, at spot, make func(d folder) error) error {
+func (w *Host) place(ctx context.Context, by *work, at entryPath, make func(d dirHandle) error) error {
 	d, err := at.open()
 	if err != nil {
 		return err
@@ -285,7 +285,7 @@ func (w *Host) link(ctx context.Context, by *work, a pathArg) error {
 	if err != nil {
 		return err
 	}
-	if st.dir() {
+	if st.isDir() {
 		return syscall.EPERM
 	}
 	if err := w.askContents(ctx, by, from, st); err != nil {
@@ -299,12 +299,12 @@ func (w *Host) link(ctx context.Context, by *work, a pathArg) error {
 		return err
 	}
 	to.meta = map[string]any{"action": "link", "from": from.path.String()}
-	return w.place(ctx, by, to, func(d folder) error { return source.link(from.base, d, to.base) })
+	return w.place(ctx, by, to, func(d dirHandle) error { return source.link(from.base, d, to.base) })
 }
 
 // askContents asks whether what is at a spot may be read, as it would be under
 // another name.
-func (w *Host) askContents(ctx context.Context, by *work, at spot, st facts) error {
+func (w *Host) askContents(ctx context.Context, by *work, at entryPath, st facts) error {
 	if at.ours && st.Nlink < 2 {
 		return nil
 	}
@@ -312,7 +312,7 @@ func (w *Host) askContents(ctx context.Context, by *work, at spot, st facts) err
 }
 
 // adjust changes what a file is and not what it holds.
-func (w *Host) adjust(ctx context.Context, by *work, a pathArg, do func(d folder, base string) error) error {
+func (w *Host) adjust(ctx context.Context, by *work, a pathArg, do func(d dirHandle, base string) error) error {
 	find := w.findEither
 	if a.Link {
 		find = w.findItself

@@ -15,7 +15,7 @@ import (
 
 // A move is a rename on its way.
 type move struct {
-	from, to spot
+	from, to entryPath
 	st       facts
 	over     facts // what is at to
 	exists   bool  // there is something
@@ -32,7 +32,7 @@ func (w *Host) rename(ctx context.Context, by *work, a pathArg) error {
 		return err
 	}
 	switch {
-	case m.whole():
+	case m.isPlainFile():
 		return w.moveWhole(ctx, by, m)
 	case m.across():
 		return w.moveAcross(ctx, by, m)
@@ -41,25 +41,25 @@ func (w *Host) rename(ctx context.Context, by *work, a pathArg) error {
 }
 
 func (w *Host) askMove(ctx context.Context, by *work, m *move) error {
-	if !m.st.dir() && !m.st.link() {
+	if !m.st.isDir() && !m.st.link() {
 		if err := w.askContents(ctx, by, m.from, m.st); err != nil {
 			return err
 		}
 	}
 	meta := map[string]any{"action": "rename", "to": m.to.path.String()}
-	if err := w.askEdit(ctx, by, meta, m.from, m.to); err != nil || !m.st.dir() {
+	if err := w.askEdit(ctx, by, meta, m.from, m.to); err != nil || !m.st.isDir() {
 		return err
 	}
 	return w.askTree(ctx, by, m.from, &m.to)
 }
 
-// whole reports whether a file can be moved through the door of the workspace.
-func (m *move) whole() bool {
-	if !m.from.plain(m.st) {
+// isPlainFile reports whether a file can be moved through the door of the workspace.
+func (m *move) isPlainFile() bool {
+	if !m.from.replaceable(m.st) {
 		return false
 	}
 	if m.exists {
-		return m.to.plain(m.over)
+		return m.to.replaceable(m.over)
 	}
 	return !m.to.ours && m.to.path.Real() == filepath.Join(m.to.dir, m.to.base)
 }
@@ -84,7 +84,7 @@ func (w *Host) moveAcross(ctx context.Context, by *work, m *move) error {
 	if err != nil {
 		return err
 	}
-	data, err := contents(ctx, f)
+	data, err := readContents(ctx, f)
 	_ = f.Close()
 	if err != nil {
 		return err
@@ -126,28 +126,28 @@ func (w *Host) findMove(ctx context.Context, by *work, a pathArg) (*move, error)
 	if m.st, err = m.from.lookIn(from); err != nil {
 		return nil, err
 	}
-	if m.st.dir() && strings.HasPrefix(m.to.dir+sep, filepath.Join(m.from.dir, m.from.base)+sep) {
+	if m.st.isDir() && strings.HasPrefix(m.to.dir+sep, filepath.Join(m.from.dir, m.from.base)+sep) {
 		return nil, syscall.EINVAL // into itself
 	}
 	m.over, err = m.to.lookIn(to)
 	m.exists = err == nil
-	if err != nil && !missing(err) {
+	if err != nil && !isMissing(err) {
 		return nil, err
 	}
 	if m.exists && m.over.inode() == m.st.inode() && m.st.Ino != 0 {
 		return nil, nil
 	}
-	return m, m.fits()
+	return m, m.checkTarget()
 }
 
-// fits says what the system would say of something that takes the place of
+// checkTarget says what the system would say of something that takes the place of
 // something else.
-func (m *move) fits() error {
+func (m *move) checkTarget() error {
 	switch {
 	case !m.exists:
-	case m.over.dir() && !m.st.dir():
+	case m.over.isDir() && !m.st.isDir():
 		return syscall.EISDIR
-	case m.st.dir() && !m.over.dir():
+	case m.st.isDir() && !m.over.isDir():
 		return syscall.ENOTDIR
 	}
 	return nil
@@ -157,7 +157,7 @@ func (m *move) fits() error {
 func (w *Host) moveWhole(ctx context.Context, by *work, m *move) error {
 	mode := fs.FileMode(m.st.perm() & 0o777)
 	for try := 1; ; try++ {
-		err := w.commitOnce(ctx, by, []spot{m.from, m.to}, func(held []*files.Held) ([]files.Change, error) {
+		err := w.commitOnce(ctx, by, []entryPath{m.from, m.to}, func(held []*files.Held) ([]files.Change, error) {
 			if !held[0].Exists() {
 				return nil, syscall.ENOENT
 			}
@@ -200,7 +200,7 @@ func (w *Host) moveName(ctx context.Context, by *work, m *move) error {
 	}
 	defer to.close()
 	var kept func()
-	if m.exists && !m.over.dir() {
+	if m.exists && !m.over.isDir() {
 		kept = w.keep(ctx, by, false, m.to)
 	}
 	err = from.rename(m.from.base, to, m.to.base)

@@ -70,15 +70,15 @@ func (w *Host) readFile(ctx context.Context, arg script.Data) (script.Data, erro
 		return script.Data{}, failure(err)
 	}
 	defer f.Close()
-	data, err := contents(ctx, f)
+	data, err := readContents(ctx, f)
 	if err != nil {
 		return script.Data{}, failure(err)
 	}
 	return script.Data{Raw: data}, nil
 }
 
-// contents reads a file to its end. The bytes are never nil.
-func contents(ctx context.Context, f *os.File) ([]byte, error) {
+// readContents reads a file to its end. The bytes are never nil.
+func readContents(ctx context.Context, f *os.File) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (w *Host) openRead(ctx context.Context, by *work, name string) (*os.File, e
 	return w.openSpot(ctx, by, at)
 }
 
-func (w *Host) openSpot(ctx context.Context, by *work, at spot) (*os.File, error) {
+func (w *Host) openSpot(ctx context.Context, by *work, at entryPath) (*os.File, error) {
 	d, err := at.open()
 	if err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func (w *Host) openSpot(ctx context.Context, by *work, at spot) (*os.File, error
 	switch {
 	case err != nil:
 		return nil, err
-	case st.dir():
+	case st.isDir():
 		return nil, syscall.EISDIR
 	case !st.regular():
 		return nil, special(at.path.String())
@@ -156,7 +156,7 @@ func (w *Host) openSpot(ctx context.Context, by *work, at spot) (*os.File, error
 
 // openOurs opens a file that needs nobody's leave. A file that has other names
 // may be somebody else's.
-func openOurs(d folder, at spot) (*os.File, error) {
+func openOurs(d dirHandle, at entryPath) (*os.File, error) {
 	f, err := d.open(at.base, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
@@ -240,7 +240,7 @@ func (w *Host) list(ctx context.Context, by *work, a pathArg) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !st.dir() {
+	if !st.isDir() {
 		return nil, syscall.ENOTDIR
 	}
 	if !at.ours {
@@ -249,7 +249,7 @@ func (w *Host) list(ctx context.Context, by *work, a pathArg) (any, error) {
 			return nil, err
 		}
 	}
-	top, err := d.below(at.base)
+	top, err := d.openBelow(at.base)
 	if err != nil {
 		return nil, err
 	}
@@ -266,7 +266,7 @@ type lister struct {
 	found [][2]string
 }
 
-func (l *lister) walk(ctx context.Context, d folder, below string) error {
+func (l *lister) walk(ctx context.Context, d dirHandle, below string) error {
 	entries, err := d.names()
 	if err != nil {
 		return err
@@ -285,20 +285,20 @@ func (l *lister) walk(ctx context.Context, d folder, below string) error {
 		if below != "" {
 			at = below + string(filepath.Separator) + at
 		}
-		l.found = append(l.found, [2]string{at, kindOf(e.Type())})
+		l.found = append(l.found, [2]string{at, entryKind(e.Type())})
 		if !l.deep || !e.IsDir() {
 			continue
 		}
-		if err := l.enter(ctx, d, e.Name(), at); err != nil {
+		if err := l.listBelow(ctx, d, e.Name(), at); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (l *lister) enter(ctx context.Context, d folder, base, at string) error {
-	next, err := d.below(base)
-	if missing(err) {
+func (l *lister) listBelow(ctx context.Context, d dirHandle, base, at string) error {
+	next, err := d.openBelow(base)
+	if isMissing(err) {
 		return nil // it has gone meanwhile
 	}
 	if err != nil {

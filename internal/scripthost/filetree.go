@@ -15,7 +15,7 @@ const askBatch = 100
 // askTree asks about those files below a folder that is removed or moved which
 // the rules single out: a rule about one of them is not covered by an answer
 // about the folder.
-func (w *Host) askTree(ctx context.Context, by *work, at spot, to *spot) error {
+func (w *Host) askTree(ctx context.Context, by *work, at entryPath, to *entryPath) error {
 	if at.ours && (to == nil || to.ours) {
 		return nil
 	}
@@ -25,7 +25,7 @@ func (w *Host) askTree(ctx context.Context, by *work, at spot, to *spot) error {
 		return err
 	}
 	defer d.close()
-	if err := t.enter(ctx, d, at.base, ""); err != nil {
+	if err := t.walkBelow(ctx, d, at.base, ""); err != nil {
 		return err
 	}
 	for len(t.edit) > 0 {
@@ -48,10 +48,10 @@ func (w *Host) askTree(ctx context.Context, by *work, at spot, to *spot) error {
 }
 
 // A tree is what lies below a folder, looked at for what the rules single out.
-type tree struct {
+type ruleTree struct {
 	files       *files.Workspace
-	at          spot
-	to          *spot // where it moves; nil where it is removed
+	at          entryPath
+	to          *entryPath // where it moves; nil where it is removed
 	mayEdit     func(names ...string) bool
 	mayRead     func(names ...string) bool
 	names       func(file string) []string
@@ -60,9 +60,9 @@ type tree struct {
 	from, under string // the real names of both
 }
 
-func (w *Host) newTree(by *work, at spot, to *spot) *tree {
+func (w *Host) newTree(by *work, at entryPath, to *entryPath) *ruleTree {
 	home := w.home(by)
-	t := &tree{
+	t := &ruleTree{
 		files: w.opt.Files, at: at, to: to, names: w.opt.Files.Names(home), protected: map[string]bool{},
 		from: filepath.Join(at.dir, at.base),
 	}
@@ -77,8 +77,8 @@ func (w *Host) newTree(by *work, at spot, to *spot) *tree {
 	return t
 }
 
-func (t *tree) enter(ctx context.Context, d folder, base, below string) error {
-	in, err := d.below(base)
+func (t *ruleTree) walkBelow(ctx context.Context, d dirHandle, base, below string) error {
+	in, err := d.openBelow(base)
 	if err != nil {
 		return err
 	}
@@ -92,19 +92,19 @@ func (t *tree) enter(ctx context.Context, d folder, base, below string) error {
 	}
 	for _, e := range entries {
 		name := filepath.Join(below, e.Name())
-		t.note(name, e)
+		t.addFile(name, e)
 		if !e.IsDir() {
 			continue
 		}
-		if err := t.enter(ctx, in, e.Name(), name); err != nil && !missing(err) {
+		if err := t.walkBelow(ctx, in, e.Name(), name); err != nil && !isMissing(err) {
 			return err
 		}
 	}
 	return nil
 }
 
-// note notes a file that has to be asked about by itself.
-func (t *tree) note(name string, e fs.DirEntry) {
+// addFile notes a file that has to be asked about by itself.
+func (t *ruleTree) addFile(name string, e fs.DirEntry) {
 	if !t.at.ours && t.singled(filepath.Join(t.from, name), e) {
 		t.edit = append(t.edit, t.files.Beside(t.at.path, filepath.Join(t.at.path.String(), name)))
 	}
@@ -119,20 +119,20 @@ func (t *tree) note(name string, e fs.DirEntry) {
 	}
 }
 
-func (t *tree) singled(real string, e fs.DirEntry) bool {
+func (t *ruleTree) singled(real string, e fs.DirEntry) bool {
 	return t.mayEdit != nil && !t.mayEdit(t.names(real)...) || t.protected[real] || t.guarded(real)
 }
 
 // guarded reports whether a name is one of those that change what runs, or
 // what is allowed, later. Which of them count where, the workspace knows.
-func (t *tree) guarded(real string) bool {
+func (t *ruleTree) guarded(real string) bool {
 	_, ok := t.files.Singled(real)
 	return ok
 }
 
 // removeTree removes a folder with all below it, and follows no link.
-func removeTree(ctx context.Context, d folder, base string) error {
-	in, err := d.below(base)
+func removeTree(ctx context.Context, d dirHandle, base string) error {
+	in, err := d.openBelow(base)
 	if errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP) {
 		return gone(d.unlink(base)) // somebody has put something else there
 	}
@@ -162,7 +162,7 @@ func removeTree(ctx context.Context, d folder, base string) error {
 
 // gone is nil for what is not there any more.
 func gone(err error) error {
-	if missing(err) {
+	if isMissing(err) {
 		return nil
 	}
 	return err

@@ -76,7 +76,7 @@ func FuzzValue(f *testing.F) {
 		}
 		defer d.Close()
 		var out []byte
-		err = d.first(t.Context(), "select ?, ?, ?, ?", func(st *statement) error {
+		err = d.firstStatement(t.Context(), "select ?, ?, ?, ?", func(st *statement) error {
 			for i, v := range []any{text, whole, real, blob} {
 				if err := st.bind(i+1, v); err != nil {
 					return err

@@ -40,7 +40,7 @@ func (g *guard) install(tls *libc.TLS) (uintptr, error) {
 	if usual == 0 {
 		return 0, sqliteFailure(lib.SQLITE_ERROR, "there is no way to files", -1)
 	}
-	below := *at[lib.Tsqlite3_vfs](usual)
+	below := *pointer[lib.Tsqlite3_vfs](usual)
 	g.vfs = lib.Xsqlite3_malloc64(tls, uint64(unsafe.Sizeof(below)))
 	if g.vfs == 0 {
 		return 0, sqliteFailure(lib.SQLITE_NOMEM, "out of memory", -1)
@@ -53,7 +53,7 @@ func (g *guard) install(tls *libc.TLS) (uintptr, error) {
 	remove := function[func(*libc.TLS, uintptr, uintptr, int32) int32](below.FxDelete)
 	g.xOpen = func(tls *libc.TLS, vfs, name, file uintptr, flags int32, out uintptr) int32 {
 		if !g.mayOpen(name, flags) {
-			*at[uintptr](file) = 0 // nothing to close
+			*pointer[uintptr](file) = 0 // nothing to close
 			return lib.SQLITE_CANTOPEN
 		}
 		return open(tls, vfs, name, file, flags, out)
@@ -67,7 +67,7 @@ func (g *guard) install(tls *libc.TLS) (uintptr, error) {
 	own := below
 	own.FpNext, own.FzName = 0, g.name
 	own.FxOpen, own.FxDelete = address(&g.xOpen), address(&g.xDelete)
-	*at[lib.Tsqlite3_vfs](g.vfs) = own
+	*pointer[lib.Tsqlite3_vfs](g.vfs) = own
 	if rc := lib.Xsqlite3_vfs_register(tls, g.vfs, 0); rc != lib.SQLITE_OK {
 		return 0, sqliteFailure(rc, "the way to files can not be made", -1)
 	}
@@ -108,13 +108,13 @@ func (g *guard) remove(tls *libc.TLS) {
 // watch has the library ask about the statements of a database.
 func (g *guard) watch(d *DB) {
 	g.xAuth = func(_ *libc.TLS, _ uintptr, action int32, one, two, _, _ uintptr) int32 {
-		return g.judge(action, one, two)
+		return g.authorize(action, one, two)
 	}
 	lib.Xsqlite3_set_authorizer(d.tls, d.db, address(&g.xAuth), 0)
 }
 
-// judge decides about one thing that a statement would do.
-func (g *guard) judge(action int32, one, two uintptr) int32 {
+// authorize decides about one thing that a statement would do.
+func (g *guard) authorize(action int32, one, two uintptr) int32 {
 	said := func(p uintptr) string {
 		if p == 0 {
 			return ""

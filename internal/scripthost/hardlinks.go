@@ -33,7 +33,7 @@ type shut struct {
 
 // openLinked opens a file that has several names for reading: what is denied
 // under one name is not read under another.
-func (w *Host) openLinked(ctx context.Context, by *work, at spot) (*os.File, error) {
+func (w *Host) openLinked(ctx context.Context, by *work, at entryPath) (*os.File, error) {
 	found := w.shut.files(ctx, w, by)
 	if found == nil {
 		f, _, err := w.opt.Files.OpenRead(ctx, w.door(by), at.path)
@@ -88,7 +88,7 @@ func (s *shut) files(ctx context.Context, w *Host, by *work) map[inode]bool {
 		return nil
 	}
 	defer d.close()
-	walk.folder(ctx, d, top)
+	walk.walkFolder(ctx, d, top)
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -106,7 +106,7 @@ type shutting struct {
 	left  int
 }
 
-func (s *shutting) folder(ctx context.Context, d folder, at string) {
+func (s *shutting) walkFolder(ctx context.Context, d dirHandle, at string) {
 	entries, err := d.names()
 	if err != nil {
 		return // what can not be listed is not of the project
@@ -119,7 +119,7 @@ func (s *shutting) folder(ctx context.Context, d folder, at string) {
 		switch {
 		case e.IsDir():
 			if e.Name() != ".git" && e.Name() != "node_modules" {
-				s.below(ctx, d, e.Name(), name)
+				s.walkBelow(ctx, d, e.Name(), name)
 			}
 		case e.Type().IsRegular() && s.kept(name):
 			if st, err := d.stat(e.Name()); err == nil {
@@ -129,9 +129,9 @@ func (s *shutting) folder(ctx context.Context, d folder, at string) {
 	}
 }
 
-func (s *shutting) below(ctx context.Context, d folder, base, at string) {
-	if next, err := d.below(base); err == nil {
-		s.folder(ctx, next, at)
+func (s *shutting) walkBelow(ctx context.Context, d dirHandle, base, at string) {
+	if next, err := d.openBelow(base); err == nil {
+		s.walkFolder(ctx, next, at)
 		next.close()
 	}
 }

@@ -200,7 +200,7 @@ func worker(ctx context.Context) (*work, error) {
 
 // Ask asks for permission, in the name of the tool.
 func (b *work) Ask(ctx context.Context, reqs ...permission.Request) error {
-	err := refused(b.call.Ask(ctx, saying(reqs, "tool", b.name)...))
+	err := refusalError(b.call.Ask(ctx, saying(reqs, "tool", b.name)...))
 	if no, ok := errors.AsType[*Refusal](err); ok {
 		b.mu.Lock()
 		b.last = no.Err
@@ -236,9 +236,9 @@ func (b *work) Filter(name string) (passes func(names ...string) bool, key strin
 	return b.call.Filter(name)
 }
 
-// refused words a refusal for scripts: an error with the code EACCES and the
+// refusalError words a refusal for scripts: an error with the code EACCES and the
 // sentence that a model is shown.
-func refused(err error) error {
+func refusalError(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
@@ -268,7 +268,7 @@ func op[A any](do func(ctx context.Context, by *work, a A) (any, error)) operati
 		if err != nil {
 			return script.Data{}, failure(err)
 		}
-		return answer(value)
+		return encodeAnswer(value)
 	}
 }
 
@@ -282,7 +282,7 @@ func read(ctx context.Context, arg script.Data, into any) (*work, error) {
 	return worker(ctx)
 }
 
-func answer(value any) (script.Data, error) {
+func encodeAnswer(value any) (script.Data, error) {
 	text, err := json.Marshal(value)
 	return script.Data{JSON: text}, err
 }

@@ -106,7 +106,7 @@ func (s step) ask(r *room, dir string) string {
 	case "fs.stat":
 		var st facts
 		unmarshal(r.tb, string(answer.JSON), &st)
-		if st.dir() || st.link() {
+		if st.isDir() || st.link() {
 			st.Size = 0
 		}
 		return fmt.Sprintf("%o %d", st.Mode, st.Size)
@@ -214,7 +214,7 @@ func (s step) look(at string) (string, error) {
 		err = filepath.WalkDir(real, func(name string, d os.DirEntry, err error) error {
 			rel, _ := filepath.Rel(real, name)
 			if rel != "." {
-				out = append(out, rel+":"+kindOf(d.Type()))
+				out = append(out, rel+":"+entryKind(d.Type()))
 			}
 			if rel != "." && d.IsDir() && !s.flag {
 				return filepath.SkipDir

@@ -36,9 +36,9 @@ func (b *builtin) ls(ctx context.Context, args []string) error {
 		itself: set["d"], headed: len(names) > 1,
 	}
 	for _, name := range names {
-		err := l.one(ctx, name)
+		err := l.listName(ctx, name)
 		if err != nil {
-			err = b.failed(ctx, name, err)
+			err = b.fileError(ctx, name, err)
 		}
 		if err != nil {
 			return err
@@ -47,15 +47,15 @@ func (b *builtin) ls(ctx context.Context, args []string) error {
 	return nil
 }
 
-// one names a file, or what a folder holds.
-func (l *listing) one(ctx context.Context, name string) error {
-	found, err := l.files().Find(ctx, l.at(name), false)
+// listName names a file, or what a folder holds.
+func (l *listing) listName(ctx context.Context, name string) error {
+	found, err := l.files().Find(ctx, l.fromDir(name), false)
 	if err != nil {
 		return err
 	}
 	st, err := found.Look()
 	if err != nil || !st.dir() {
-		itself, lost := l.files().Find(ctx, l.at(name), true)
+		itself, lost := l.files().Find(ctx, l.fromDir(name), true)
 		if lost != nil {
 			return lost
 		}
@@ -68,19 +68,19 @@ func (l *listing) one(ctx context.Context, name string) error {
 		fmt.Fprintln(l.out, name)
 		return nil
 	case !st.dir():
-		l.entry(name, st)
+		l.printEntry(name, st)
 		return nil
 	}
 	in, err := found.Enter()
 	if err != nil {
 		return err
 	}
-	return l.folder(ctx, in, name)
+	return l.listFolder(ctx, in, name)
 }
 
-// folder names what a folder holds, and then what those in it do. It closes
+// listFolder names what a folder holds, and then what those in it do. It closes
 // the folder.
-func (l *listing) folder(ctx context.Context, in ShellFolder, name string) error {
+func (l *listing) listFolder(ctx context.Context, in ShellFolder, name string) error {
 	defer in.Close()
 	entries, err := in.Names()
 	if err != nil {
@@ -94,23 +94,23 @@ func (l *listing) folder(ctx context.Context, in ShellFolder, name string) error
 	}
 	l.headed = l.headed || l.deep
 	if l.dots {
-		l.inside(in, ".")
-		l.inside(in, "..")
+		l.printInside(in, ".")
+		l.printInside(in, "..")
 	}
 	if !l.hidden {
 		entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), ".") })
 	}
 	for _, e := range entries {
-		l.inside(in, e.Name())
+		l.printInside(in, e.Name())
 	}
 	if !l.deep {
 		return nil
 	}
-	return l.below(ctx, in, name, entries)
+	return l.listBelow(ctx, in, name, entries)
 }
 
-// below names what the folders among the entries of a folder hold.
-func (l *listing) below(ctx context.Context, in ShellFolder, name string, entries []fs.DirEntry) error {
+// listBelow names what the folders among the entries of a folder hold.
+func (l *listing) listBelow(ctx context.Context, in ShellFolder, name string, entries []fs.DirEntry) error {
 	for _, e := range entries {
 		if !e.IsDir() {
 			continue
@@ -120,7 +120,7 @@ func (l *listing) below(ctx context.Context, in ShellFolder, name string, entrie
 		}
 		next, err := in.Enter(e.Name())
 		if err == nil {
-			err = l.folder(ctx, next, bunshellTrimmed(name)+"/"+e.Name())
+			err = l.listFolder(ctx, next, bunshellTrimmed(name)+"/"+e.Name())
 		}
 		if err != nil && !bunshellMissing(err) {
 			return err
@@ -129,8 +129,8 @@ func (l *listing) below(ctx context.Context, in ShellFolder, name string, entrie
 	return nil
 }
 
-// inside tells of one that a folder holds.
-func (l *listing) inside(in ShellFolder, base string) {
+// printInside tells of one that a folder holds.
+func (l *listing) printInside(in ShellFolder, base string) {
 	var st FileFacts
 	if l.long {
 		var err error
@@ -138,10 +138,10 @@ func (l *listing) inside(in ShellFolder, base string) {
 			return // it has gone meanwhile
 		}
 	}
-	l.entry(base, st)
+	l.printEntry(base, st)
 }
 
-func (l *listing) entry(name string, st FileFacts) {
+func (l *listing) printEntry(name string, st FileFacts) {
 	if l.long {
 		fmt.Fprintf(l.out, "%s %3d %5d %5d %8d %s ", letters(st.Mode), st.Nlink, st.UID, st.GID, st.Size, day(time.UnixMicro(int64(st.Milliseconds*1000))))
 	}

@@ -43,7 +43,7 @@ func (w *Host) networkOps() map[string]operation {
 // so when it has ended.
 func (w *Host) Over(ctx context.Context) {
 	if by, err := worker(ctx); err == nil {
-		w.net.drop(func(b *body) bool { return b.by == by })
+		w.net.closeBodies(func(b *body) bool { return b.by == by })
 	}
 }
 
@@ -97,7 +97,7 @@ func (n *network) fetch(ctx context.Context, arg script.Data) (script.Data, erro
 	if err := judge.Hop(ctx, web.Hop{Address: request.Address}); err != nil {
 		return script.Data{}, failure(unreached(ctx, err))
 	}
-	if err := n.room(ctx); err != nil {
+	if err := n.waitForRoom(ctx); err != nil {
 		return script.Data{}, err
 	}
 	stream, err := n.client.Open(ctx, request)
@@ -105,11 +105,11 @@ func (n *network) fetch(ctx context.Context, arg script.Data) (script.Data, erro
 		<-n.slots
 		return script.Data{}, failure(unreached(ctx, err))
 	}
-	id, err := n.keep(stream, by)
+	id, err := n.addBody(stream, by)
 	if err != nil {
 		return script.Data{}, err
 	}
-	return answer(map[string]any{
+	return encodeAnswer(map[string]any{
 		"id": id, "status": stream.Status, "statusText": stream.Text, "headers": pairs(stream.Header),
 		"url": stream.Address.String(), "redirected": len(stream.Chain) > 0,
 	})
@@ -160,9 +160,9 @@ func uncredentialed(raw string) string {
 	return scheme + "://" + rest[at+1:]
 }
 
-// room waits until there is room for one more body. Those that nobody reads
+// waitForRoom waits until there is room for one more body. Those that nobody reads
 // make it.
-func (n *network) room(ctx context.Context) error {
+func (n *network) waitForRoom(ctx context.Context) error {
 	for {
 		select {
 		case n.slots <- struct{}{}:
@@ -209,8 +209,8 @@ func (n *network) dullest() time.Duration {
 	return wait
 }
 
-// keep gives a body its number.
-func (n *network) keep(s *web.Stream, by *work) (int, error) {
+// addBody gives a body its number.
+func (n *network) addBody(s *web.Stream, by *work) (int, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.over {
@@ -239,8 +239,8 @@ func (n *network) remove(id int) {
 	}
 }
 
-// drop closes those bodies that some are.
-func (n *network) drop(these func(*body) bool) {
+// closeBodies closes those bodies that some are.
+func (n *network) closeBodies(these func(*body) bool) {
 	n.mu.Lock()
 	var ids []int
 	for id, b := range n.open {
@@ -259,7 +259,7 @@ func (n *network) end() error {
 	n.mu.Lock()
 	n.over = true
 	n.mu.Unlock()
-	n.drop(func(*body) bool { return true })
+	n.closeBodies(func(*body) bool { return true })
 	return nil
 }
 
@@ -268,7 +268,7 @@ func (n *network) body(ctx context.Context, arg script.Data) (script.Data, error
 	if _, err := read(ctx, arg, &a); err != nil {
 		return script.Data{}, err
 	}
-	b := n.use(a.ID)
+	b := n.findBody(a.ID)
 	if b == nil {
 		return script.Data{}, errClosed()
 	}
@@ -282,7 +282,7 @@ func (n *network) body(ctx context.Context, arg script.Data) (script.Data, error
 		got, err = b.Read(chunk)
 	}
 	stop()
-	n.use(a.ID)
+	n.findBody(a.ID)
 	switch {
 	case got > 0: // an error comes again
 		return script.Data{JSON: []byte(`{"done":false}`), Raw: slices.Clip(chunk[:got])}, nil
@@ -294,8 +294,8 @@ func (n *network) body(ctx context.Context, arg script.Data) (script.Data, error
 	return script.Data{}, failure(unreached(ctx, err))
 }
 
-// use finds a body, and notes that it is read.
-func (n *network) use(id int) *body {
+// findBody finds a body, and notes that it is read.
+func (n *network) findBody(id int) *body {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	b := n.open[id]

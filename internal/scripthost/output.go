@@ -29,8 +29,8 @@ func (o *output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// taken is what was kept.
-func (o *output) taken() []byte {
+// takeBytes is what was kept.
+func (o *output) takeBytes() []byte {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.held

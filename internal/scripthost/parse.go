@@ -47,7 +47,7 @@ func ParseShell(text string) (*ShellScript, error) {
 		case *syntax.Word:
 			apart := &syntax.Word{Parts: slices.Clone(node.Parts)}
 			if syntax.SplitBraces(apart) {
-				spread += words(apart)
+				spread += countWords(apart)
 			}
 			if spread > mostWords {
 				odd = "braces for so many words"
@@ -263,8 +263,8 @@ func runsText(name string) bool {
 	return false
 }
 
-// words counts what the braces of a word come to, roughly and never too few.
-func words(word *syntax.Word) int {
+// countWords counts what the braces of a word come to, roughly and never too few.
+func countWords(word *syntax.Word) int {
 	n := 1
 	for _, part := range word.Parts {
 		braces, ok := part.(*syntax.BraceExp)
@@ -273,7 +273,7 @@ func words(word *syntax.Word) int {
 		}
 		sum := 0
 		for _, elem := range braces.Elems {
-			sum += words(elem)
+			sum += countWords(elem)
 		}
 		if braces.Sequence {
 			sum = sequence(braces.Elems)

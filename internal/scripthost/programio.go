@@ -52,7 +52,7 @@ func (p *programs) outlet(ctx context.Context, by *asker, mode json.RawMessage, 
 		if err := json.Unmarshal(mode, &file); err != nil {
 			return nil, nil, err
 		}
-		f, err := p.open.file(ctx, by, p.home(by.work), file.Path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
+		f, err := p.open.file(ctx, by, p.homeDir(by.work), file.Path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -170,9 +170,9 @@ func (r *reader) next(ctx context.Context) ([]byte, error) {
 	return nil, nil
 }
 
-// drain takes what is left out of the pipe of a program of which nothing runs
+// readRest takes what is left out of the pipe of a program of which nothing runs
 // any more, so that the pipe can be closed.
-func (r *reader) drain() {
+func (r *reader) readRest() {
 	if r == nil {
 		return
 	}
@@ -305,11 +305,11 @@ func (o written) file(ctx context.Context, a *asker, dir, name string, flags int
 	if err := o.w.opt.Files.AskEdit(ctx, a, nil, path); err != nil {
 		return nil, err
 	}
-	return o.change(ctx, a, path, flags)
+	return o.openForChange(ctx, a, path, flags)
 }
 
-// change opens a file that may be changed.
-func (o written) change(ctx context.Context, a *asker, path files.Path, flags int) (*outFile, error) {
+// openForChange opens a file that may be changed.
+func (o written) openForChange(ctx context.Context, a *asker, path files.Path, flags int) (*outFile, error) {
 	f := &outFile{}
 	info, err := os.Lstat(path.Real())
 	switch {

@@ -59,7 +59,7 @@ func (w *Host) programOps() map[string]operation {
 		"proc.write":  p.write,
 		"proc.wait":   op(p.wait),
 		"proc.kill":   op(p.kill),
-		"proc.close":  op(p.forget),
+		"proc.close":  op(p.closeProgram),
 		"proc.which":  op(p.which),
 		"proc.signal": op(p.signal),
 		"proc.shell":  p.shell,
@@ -111,9 +111,9 @@ func (p *programs) variables(base process.Program, env map[string]string, set ma
 	return surroundings(host, known, env, set), path
 }
 
-// ready makes of what a script wants a program that may be started: everything
+// prepareProgram makes of what a script wants a program that may be started: everything
 // about it was asked.
-func (p *programs) ready(ctx context.Context, by *asker, a *wanted) (process.Program, error) {
+func (p *programs) prepareProgram(ctx context.Context, by *asker, a *wanted) (process.Program, error) {
 	if len(a.Argv) == 0 || a.Argv[0] == "" || slices.ContainsFunc(append(a.Argv, a.Argv0), func(s string) bool { return strings.ContainsRune(s, 0) }) {
 		return process.Program{}, coded("EINVAL")
 	}
@@ -133,12 +133,12 @@ func (p *programs) ready(ctx context.Context, by *asker, a *wanted) (process.Pro
 		line.found = a.Argv[0]
 		line.usual = line.found
 	}
-	by.line = vars.before(line.text())
-	dir, err := p.folder(ctx, by, a.Cwd)
+	by.line = vars.prefixLine(line.text())
+	dir, err := p.workDir(ctx, by, a.Cwd)
 	if err != nil {
 		return process.Program{}, err
 	}
-	if err := p.judge(ctx, by, dir); err != nil {
+	if err := p.askCommands(ctx, by, dir); err != nil {
 		return process.Program{}, err
 	}
 	if !named {
@@ -156,9 +156,9 @@ func (p *programs) ready(ctx context.Context, by *asker, a *wanted) (process.Pro
 	return base, nil
 }
 
-// folder is where a program runs, asked about as a file is, and there.
-func (p *programs) folder(ctx context.Context, by *asker, cwd string) (string, error) {
-	path, err := p.w.opt.Files.ResolveFolder(ctx, by, p.home(by.work), cwd)
+// workDir is where a program runs, asked about as a file is, and there.
+func (p *programs) workDir(ctx context.Context, by *asker, cwd string) (string, error) {
+	path, err := p.w.opt.Files.ResolveFolder(ctx, by, p.homeDir(by.work), cwd)
 	if err != nil {
 		return "", system(err)
 	}
@@ -172,17 +172,17 @@ func (p *programs) folder(ctx context.Context, by *asker, cwd string) (string, e
 	return path.Real(), nil
 }
 
-// home is the folder of whoever the script works for.
-func (p *programs) home(by *work) string {
+// homeDir is the folder of whoever the script works for.
+func (p *programs) homeDir(by *work) string {
 	if by.call.Dir != "" {
 		return by.call.Dir
 	}
 	return p.w.opt.Dir
 }
 
-// judge asks everything that has to be asked before the command line may run.
-func (p *programs) judge(ctx context.Context, by *asker, dir string) error {
-	err := command.ReadLineIn(p.w.opt.Files, command.Location{Dir: p.home(by.work), Cwd: dir}, by.line).Ask(ctx, by)
+// askCommands asks everything that has to be asked before the command line may run.
+func (p *programs) askCommands(ctx context.Context, by *asker, dir string) error {
+	err := command.ReadLineIn(p.w.opt.Files, command.Location{Dir: p.homeDir(by.work), Cwd: dir}, by.line).Ask(ctx, by)
 	if errors.Is(err, command.ErrNoCommand) {
 		return coded("EINVAL")
 	}
@@ -203,7 +203,7 @@ type asker struct {
 func (p *programs) asker(by *work) *asker {
 	from := p.w.opt.Files.Worktree
 	if from == "" {
-		from = p.home(by)
+		from = p.homeDir(by)
 	}
 	own := func(pattern string) bool {
 		name := strings.TrimSuffix(pattern, "/*")
@@ -213,7 +213,7 @@ func (p *programs) asker(by *work) *asker {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(from, name)
 		}
-		return p.w.temp.holds(name)
+		return p.w.temp.contains(name)
 	}
 	return &asker{work: by, own: own, granted: map[[2]string]bool{}}
 }
@@ -297,15 +297,15 @@ func (p *programs) launch(ctx context.Context, by *work, program process.Program
 		p: p, process: process, out: newReader(pipes.outBack), err: newReader(pipes.errBack), after: pipes.later,
 		writing: make(chan struct{}, 1), gone: make(chan struct{}), quiet: make(chan struct{}),
 	}
-	r.listen(by, pipes.told)
+	r.logPipes(by, pipes.told)
 	if pipes.feeds && pipes.bytes != nil {
 		r.feed(pipes.bytes)
 	}
 	pipes.outBack, pipes.errBack, pipes.told, pipes.later = nil, nil, nil, nil // they are its own now
 	pipes.started()
-	err = p.keep(r, pipes.known)
+	err = p.addProgram(r, pipes.known)
 	r.hook(ctx)
-	go r.watch()
+	go r.waitEnd()
 	if err != nil {
 		r.end()
 		return nil, err
@@ -339,7 +339,7 @@ func unstarted(err error) error {
 func (p *programs) take() error {
 	err := p.tryTake()
 	var full *script.Failure
-	if errors.As(err, &full) && p.sweep() {
+	if errors.As(err, &full) && p.removeEnded() {
 		err = p.tryTake()
 	}
 	return err
@@ -361,18 +361,18 @@ func (p *programs) tryTake() error {
 	return nil
 }
 
-// sweep finds programs of which something went on after them, and has ended
+// removeEnded finds programs of which something went on after them, and has ended
 // since. It reports whether there was one.
-func (p *programs) sweep() (found bool) {
+func (p *programs) removeEnded() (found bool) {
 	p.mu.Lock()
 	all := slices.Collect(maps.Keys(p.alive))
 	p.mu.Unlock()
 	for _, r := range all {
-		if !r.over() {
+		if !r.isOver() {
 			continue
 		}
 		if left, err := r.process.Survivors(); err == nil && len(left) == 0 {
-			r.settle()
+			r.cleanUp()
 			found = true
 		}
 	}
@@ -385,9 +385,9 @@ func (p *programs) release() {
 	p.places--
 }
 
-// keep takes note of a program, and gives it a number if scripts are to know
+// addProgram takes note of a program, and gives it a number if scripts are to know
 // it.
-func (p *programs) keep(r *running, known bool) error {
+func (p *programs) addProgram(r *running, known bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.alive[r] = struct{}{}

@@ -35,8 +35,8 @@ type DBChanges struct {
 // errEnough ends a walk over statements.
 var errEnough = errors.New("enough")
 
-// first uses the first statement of a text.
-func (d *DB) first(ctx context.Context, sql string, use func(*statement) error) error {
+// firstStatement uses the first statement of a text.
+func (d *DB) firstStatement(ctx context.Context, sql string, use func(*statement) error) error {
 	found := false
 	err := d.each(ctx, sql, func(st *statement) error {
 		found = true
@@ -58,7 +58,7 @@ func (d *DB) first(ctx context.Context, sql string, use func(*statement) error) 
 // and how many values it takes.
 func (d *DB) Prepare(ctx context.Context, sql string) (columns []string, params int, err error) {
 	err = d.during(ctx, func() error {
-		return d.first(ctx, sql, func(st *statement) error {
+		return d.firstStatement(ctx, sql, func(st *statement) error {
 			columns, params = st.columns(), st.params()
 			return nil
 		})
@@ -71,7 +71,7 @@ func (d *DB) Prepare(ctx context.Context, sql string) (columns []string, params 
 func (d *DB) Query(ctx context.Context, q DBQuery) ([]byte, error) {
 	var out []byte
 	err := d.during(ctx, func() error {
-		return d.first(ctx, q.SQL, func(st *statement) error {
+		return d.firstStatement(ctx, q.SQL, func(st *statement) error {
 			if err := q.bind(st); err != nil {
 				return err
 			}
@@ -109,7 +109,7 @@ func (q DBQuery) rows(st *statement, out []byte) ([]byte, error) {
 			if i > 0 {
 				out = append(out, ',')
 			}
-			out = st.value(i, out)
+			out = st.appendValue(i, out)
 		}
 		out = append(out, ']')
 		if n >= mostRows || len(out) > longestRows {
@@ -166,11 +166,11 @@ func bindJSON(st *statement, i int, raw json.RawMessage) error {
 // Run runs the first statement of a text to its end.
 func (d *DB) Run(ctx context.Context, q DBQuery) (DBChanges, error) {
 	return d.changing(ctx, func() error {
-		return d.first(ctx, q.SQL, func(st *statement) error {
+		return d.firstStatement(ctx, q.SQL, func(st *statement) error {
 			if err := q.bind(st); err != nil {
 				return err
 			}
-			return st.finish()
+			return st.runToEnd()
 		})
 	})
 }
@@ -181,7 +181,7 @@ func (d *DB) Exec(ctx context.Context, sql string) (DBChanges, error) {
 		found := false
 		err := d.each(ctx, sql, func(st *statement) error {
 			found = true
-			return st.finish()
+			return st.runToEnd()
 		})
 		if err == nil && !found {
 			err = &script.Failure{Message: "Query contained no valid SQL statement; likely empty query."}

@@ -52,7 +52,7 @@ func (s *ShellScript) Run(ctx context.Context, m ShellMachine, set ShellSetting)
 	if err != nil {
 		return ShellOutcome{}, err
 	}
-	return ShellOutcome{Code: code, Out: r.out.taken(), Err: r.err.taken()}, nil
+	return ShellOutcome{Code: code, Out: r.out.takeBytes(), Err: r.err.takeBytes()}, nil
 }
 
 // bunshellOutcome makes of how the interpreter ended how the script did.

@@ -40,8 +40,8 @@ type running struct {
 	quiet   chan struct{} // closed when watch is over
 }
 
-// watch waits for the end of a program, and sees what is left of it.
-func (r *running) watch() {
+// waitEnd waits for the end of a program, and sees what is left of it.
+func (r *running) waitEnd() {
 	defer close(r.quiet)
 	<-r.process.Done()
 	if r.id != 0 {
@@ -54,14 +54,14 @@ func (r *running) watch() {
 	if err == nil && len(left) > 0 {
 		return // they end with the context
 	}
-	r.settle()
+	r.cleanUp()
 }
 
-// settle is what there is to do when nothing of the program runs any more.
-func (r *running) settle() {
+// cleanUp is what there is to do when nothing of the program runs any more.
+func (r *running) cleanUp() {
 	r.stopTimer()
-	r.out.drain()
-	r.err.drain()
+	r.out.readRest()
+	r.err.readRest()
 	r.settled.Store(true)
 	r.free()
 	if _, err := r.p.find(r.id); err != nil {
@@ -92,8 +92,8 @@ func (r *running) free() {
 	})
 }
 
-// over reports whether the program itself has ended.
-func (r *running) over() bool {
+// isOver reports whether the program itself has ended.
+func (r *running) isOver() bool {
 	select {
 	case <-r.process.Done():
 		return true
@@ -123,22 +123,22 @@ func (r *running) end() {
 			<-r.quiet
 			r.work.Wait()
 		}
-		r.p.drop(r)
+		r.p.removeProgram(r)
 		r.free()
 	})
 	<-r.gone
 }
 
-// drop forgets the number of a program.
-func (p *programs) drop(r *running) {
+// removeProgram forgets the number of a program.
+func (p *programs) removeProgram(r *running) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.known, r.id)
 }
 
-// limit gives a program its time: after it, and after what late does, it gets
+// setTimeout gives a program its time: after it, and after what late does, it gets
 // a signal.
-func (r *running) limit(milliseconds float64, sig syscall.Signal, late func()) {
+func (r *running) setTimeout(milliseconds float64, sig syscall.Signal, late func()) {
 	if milliseconds <= 0 || milliseconds > float64(1<<40) {
 		return
 	}
@@ -182,8 +182,8 @@ func (r *running) feed(input []byte) {
 	})
 }
 
-// listen gives what a program writes to the log.
-func (r *running) listen(by *work, pipes []*os.File) {
+// logPipes gives what a program writes to the log.
+func (r *running) logPipes(by *work, pipes []*os.File) {
 	r.logs = pipes
 	for _, pipe := range pipes {
 		r.work.Go(func() {
@@ -209,7 +209,7 @@ func (p *programs) run(ctx context.Context, arg script.Data) (script.Data, error
 
 func (p *programs) through(ctx context.Context, by *work, a *wanted, input []byte) (script.Data, error) {
 	asks := p.asker(by)
-	program, err := p.ready(ctx, asks, a)
+	program, err := p.prepareProgram(ctx, asks, a)
 	if err != nil {
 		return script.Data{}, err
 	}
@@ -231,10 +231,10 @@ func (p *programs) through(ctx context.Context, by *work, a *wanted, input []byt
 		return script.Data{}, err
 	}
 	var late atomic.Bool
-	r.limit(a.Timeout, sig, func() { late.Store(true) })
+	r.setTimeout(a.Timeout, sig, func() { late.Store(true) })
 	out := &bounded{max: a.most(), full: func() { r.stop(sig) }}
 	errs := &bounded{max: a.most(), full: func() { r.stop(sig) }}
-	gather(ctx, stream{outBack, out}, stream{errBack, errs})
+	readStreams(ctx, outputStream{outBack, out}, outputStream{errBack, errs})
 	select {
 	case <-r.process.Done():
 	case <-ctx.Done():
@@ -265,13 +265,13 @@ func (a *wanted) most() int {
 }
 
 // A stream is an output that is read for somebody.
-type stream struct {
+type outputStream struct {
 	from *os.File // nil for none
 	to   io.Writer
 }
 
-// gather reads outputs to their ends, or until ctx ends.
-func gather(ctx context.Context, streams ...stream) {
+// readStreams reads outputs to their ends, or until ctx ends.
+func readStreams(ctx context.Context, streams ...outputStream) {
 	var wait sync.WaitGroup
 	for _, one := range streams {
 		if one.from == nil {
@@ -301,16 +301,16 @@ func (p *programs) start(ctx context.Context, arg script.Data) (script.Data, err
 	if err != nil {
 		return script.Data{}, err
 	}
-	r, err := p.begin(ctx, by, &a, arg.Raw)
+	r, err := p.startProgram(ctx, by, &a, arg.Raw)
 	if err != nil {
 		return script.Data{}, failure(err)
 	}
-	return answer(map[string]int{"id": r.id, "pid": r.process.PID()})
+	return encodeAnswer(map[string]int{"id": r.id, "pid": r.process.PID()})
 }
 
-func (p *programs) begin(ctx context.Context, by *work, a *wanted, input []byte) (*running, error) {
+func (p *programs) startProgram(ctx context.Context, by *work, a *wanted, input []byte) (*running, error) {
 	asks := p.asker(by)
-	program, err := p.ready(ctx, asks, a)
+	program, err := p.prepareProgram(ctx, asks, a)
 	if err != nil {
 		return nil, err
 	}
@@ -331,7 +331,7 @@ func (p *programs) begin(ctx context.Context, by *work, a *wanted, input []byte)
 	if err != nil {
 		return nil, err
 	}
-	r.limit(a.Timeout, sig, func() {})
+	r.setTimeout(a.Timeout, sig, func() {})
 	return r, nil
 }
 
@@ -417,7 +417,7 @@ func (p *programs) kill(_ context.Context, _ *work, a programID) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	sent := !r.over()
+	sent := !r.isOver()
 	if a.Signal != "0" && sent {
 		sig, err := signalOf(a.Signal)
 		if err != nil {
@@ -428,15 +428,15 @@ func (p *programs) kill(_ context.Context, _ *work, a programID) (any, error) {
 	return map[string]bool{"sent": sent}, nil
 }
 
-// forget is proc.close. What a program that has ended left running goes on
+// closeProgram is proc.close. What a program that has ended left running goes on
 // until the call ends.
-func (p *programs) forget(_ context.Context, _ *work, a programID) (any, error) {
+func (p *programs) closeProgram(_ context.Context, _ *work, a programID) (any, error) {
 	r, err := p.find(a.ID)
 	if err != nil {
 		return nil, nil // twice is no mistake
 	}
-	p.drop(r)
-	if !r.over() {
+	p.removeProgram(r)
+	if !r.isOver() {
 		r.end()
 		return nil, nil
 	}

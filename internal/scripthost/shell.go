@@ -27,7 +27,7 @@ func (p *programs) shell(ctx context.Context, arg script.Data) (script.Data, err
 	if err != nil {
 		return script.Data{}, err
 	}
-	ended, err := p.script(ctx, by, &a, arg.Raw)
+	ended, err := p.runScript(ctx, by, &a, arg.Raw)
 	if err != nil {
 		return script.Data{}, failure(err)
 	}
@@ -38,8 +38,8 @@ func (p *programs) shell(ctx context.Context, arg script.Data) (script.Data, err
 	return both(map[string]any{"code": ended.Code}, ended.Out, ended.Err)
 }
 
-// script judges a script and runs it.
-func (p *programs) script(ctx context.Context, by *work, a *shellArg, input []byte) (ShellOutcome, error) {
+// runScript judges a script and runs it.
+func (p *programs) runScript(ctx context.Context, by *work, a *shellArg, input []byte) (ShellOutcome, error) {
 	if p.w.opt.Shell == nil {
 		return ShellOutcome{}, errNoPrograms
 	}
@@ -52,8 +52,8 @@ func (p *programs) script(ctx context.Context, by *work, a *shellArg, input []by
 		return p.launch(ctx, m.by.work, program, pipes)
 	}
 	vars, path := p.variables(m.base, a.Env, a.Set)
-	m.by.line = vars.before(source.Text())
-	dir, err := p.folder(ctx, m.by, a.Cwd)
+	m.by.line = vars.prefixLine(source.Text())
+	dir, err := p.workDir(ctx, m.by, a.Cwd)
 	if err != nil {
 		if notExisting(err) {
 			err = &script.Failure{Message: "No such file or directory", Code: "ENOENT", Errno: -2, Syscall: "open", Path: a.Cwd}
@@ -61,7 +61,7 @@ func (p *programs) script(ctx context.Context, by *work, a *shellArg, input []by
 		return ShellOutcome{}, err
 	}
 	if strings.TrimSpace(source.Text()) != "" {
-		if err := p.judge(ctx, m.by, dir); err != nil {
+		if err := p.askCommands(ctx, m.by, dir); err != nil {
 			return ShellOutcome{}, err
 		}
 	}
@@ -120,7 +120,7 @@ func (m shellMachine) Run(ctx context.Context, p ShellProgram) (int, error) {
 		closeAll(out, errs)
 		return 0, err
 	}
-	gather(ctx, stream{out, p.Stdout}, stream{errs, p.Stderr})
+	readStreams(ctx, outputStream{out, p.Stdout}, outputStream{errs, p.Stderr})
 	select {
 	case <-r.process.Done():
 	case <-ctx.Done():

@@ -91,7 +91,7 @@ func (s shellFiles) Find(ctx context.Context, name string, itself bool) (ShellEn
 	if err != nil {
 		return nil, err
 	}
-	return shellEntry{spot: at, files: s, name: name}, nil
+	return shellEntry{entryPath: at, files: s, name: name}, nil
 }
 
 // Mkdir makes folders.
@@ -110,10 +110,10 @@ func (s shellFiles) Move(ctx context.Context, from, to string) error {
 func (s shellFiles) Touch(ctx context.Context, name string) error {
 	now := moment(float64(time.Now().UnixMicro()) / 1000)
 	change := func() error {
-		return s.w.adjust(ctx, s.by, pathArg{Path: name}, func(d folder, base string) error { return d.utimes(base, now, now) })
+		return s.w.adjust(ctx, s.by, pathArg{Path: name}, func(d dirHandle, base string) error { return d.utimes(base, now, now) })
 	}
 	err := change()
-	if !missing(err) {
+	if !isMissing(err) {
 		return err
 	}
 	err = s.w.put(ctx, s.by, pathArg{Path: name, Flags: "wx"}, []byte{})
@@ -125,7 +125,7 @@ func (s shellFiles) Touch(ctx context.Context, name string) error {
 
 // A shellEntry is a name that a command of the shell has found.
 type shellEntry struct {
-	spot
+	entryPath
 	files shellFiles
 	name  string
 }
@@ -159,7 +159,7 @@ func (e shellEntry) Remove(ctx context.Context, seen FileFacts, deep bool) error
 }
 
 // A shellFolder is a folder for a command of the shell.
-type shellFolder struct{ d folder }
+type shellFolder struct{ d dirHandle }
 
 // Look says what a name in the folder is.
 func (f shellFolder) Look(base string) (FileFacts, error) {
@@ -169,7 +169,7 @@ func (f shellFolder) Look(base string) (FileFacts, error) {
 
 // Enter opens a folder that lies in this one.
 func (f shellFolder) Enter(base string) (ShellFolder, error) {
-	in, err := f.d.below(base)
+	in, err := f.d.openBelow(base)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func (p *programs) signal(ctx context.Context, by *work, a struct{ PID, Signal i
 		return nil, coded("EPERM") // the runtime itself
 	}
 	line := "kill -" + strconv.Itoa(a.Signal) + " " + strconv.Itoa(a.PID)
-	told, err := p.through(ctx, by, &wanted{Argv: []string{"/bin/sh", "-c", line}, Cwd: p.home(by)}, nil)
+	told, err := p.through(ctx, by, &wanted{Argv: []string{"/bin/sh", "-c", line}, Cwd: p.homeDir(by)}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func (p *programs) byPID(pid int) *running {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for r := range p.alive {
-		if r.process.PID() == pid && !r.over() {
+		if r.process.PID() == pid && !r.isOver() {
 			return r
 		}
 	}

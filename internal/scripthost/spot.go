@@ -16,7 +16,7 @@ import (
 
 // A spot is a name that has been asked about and can be acted on: the folder
 // it lies in, free of links, and its last part there.
-type spot struct {
+type entryPath struct {
 	path files.Path
 	dir  string // real
 	base string
@@ -40,7 +40,7 @@ type door struct {
 // Ask asks for permission to leave the workspace, unless it is for that folder.
 func (d door) Ask(ctx context.Context, reqs ...permission.Request) error {
 	open := slices.DeleteFunc(slices.Clone(reqs), func(req permission.Request) bool {
-		return req.Permission == "external_directory" && len(req.Patterns) == 1 && d.temp.holds(filepath.Dir(req.Patterns[0]))
+		return req.Permission == "external_directory" && len(req.Patterns) == 1 && d.temp.contains(filepath.Dir(req.Patterns[0]))
 	})
 	if len(open) == 0 {
 		return nil
@@ -65,43 +65,43 @@ func (w *Host) home(by *work) string {
 
 // find finds out what a name means, links followed, and asks before it leads
 // outside.
-func (w *Host) find(ctx context.Context, by *work, name string) (spot, error) {
+func (w *Host) find(ctx context.Context, by *work, name string) (entryPath, error) {
 	return w.resolved(ctx, by, name, w.opt.Files.Resolve)
 }
 
 // findEither is find for what may be a folder.
-func (w *Host) findEither(ctx context.Context, by *work, name string) (spot, error) {
+func (w *Host) findEither(ctx context.Context, by *work, name string) (entryPath, error) {
 	return w.resolved(ctx, by, name, w.opt.Files.ResolveEither)
 }
 
 // findFolder is find for what is to be a folder.
-func (w *Host) findFolder(ctx context.Context, by *work, name string) (spot, error) {
+func (w *Host) findFolder(ctx context.Context, by *work, name string) (entryPath, error) {
 	return w.resolved(ctx, by, name, w.opt.Files.ResolveFolder)
 }
 
 type resolver func(ctx context.Context, a files.Asker, dir, name string) (files.Path, error)
 
-func (w *Host) resolved(ctx context.Context, by *work, name string, resolve resolver) (spot, error) {
+func (w *Host) resolved(ctx context.Context, by *work, name string, resolve resolver) (entryPath, error) {
 	if name == "" {
-		return spot{}, syscall.ENOENT
+		return entryPath{}, syscall.ENOENT
 	}
 	p, err := resolve(ctx, w.door(by), w.home(by), name)
 	if err != nil {
-		return spot{}, err
+		return entryPath{}, err
 	}
-	at := spot{path: p, dir: filepath.Dir(p.Real()), base: filepath.Base(p.Real()), slash: os.IsPathSeparator(name[len(name)-1])}
+	at := entryPath{path: p, dir: filepath.Dir(p.Real()), base: filepath.Base(p.Real()), slash: os.IsPathSeparator(name[len(name)-1])}
 	if at.dir == p.Real() { // the root
 		at.base = "."
 	}
-	at.ours = w.temp.holds(p.String()) && w.temp.holds(p.Real())
+	at.ours = w.temp.contains(p.String()) && w.temp.contains(p.Real())
 	return at, nil
 }
 
 // findItself is find for a name that is meant itself, also where it is a link:
 // only the way to it is asked about.
-func (w *Host) findItself(ctx context.Context, by *work, name string) (spot, error) {
+func (w *Host) findItself(ctx context.Context, by *work, name string) (entryPath, error) {
 	if name == "" {
-		return spot{}, syscall.ENOENT
+		return entryPath{}, syscall.ENOENT
 	}
 	parent, base := filepath.Split(name)
 	if base == "" || base == "." || base == ".." {
@@ -109,22 +109,22 @@ func (w *Host) findItself(ctx context.Context, by *work, name string) (spot, err
 	}
 	in, err := w.opt.Files.ResolveFolder(ctx, w.door(by), w.home(by), parent)
 	if err != nil {
-		return spot{}, err
+		return entryPath{}, err
 	}
 	// What a link leads to is not touched; rules about changing it hold for the link too.
 	p, err := w.opt.Files.Resolve(ctx, silent{}, w.home(by), name)
 	if err != nil {
-		return spot{}, err
+		return entryPath{}, err
 	}
-	ours := w.temp.holds(filepath.Join(in.String(), base)) && w.temp.holds(filepath.Join(in.Real(), base))
-	return spot{path: p, dir: in.Real(), base: base, ours: ours, itself: true}, nil
+	ours := w.temp.contains(filepath.Join(in.String(), base)) && w.temp.contains(filepath.Join(in.Real(), base))
+	return entryPath{path: p, dir: in.Real(), base: base, ours: ours, itself: true}, nil
 }
 
 // open opens the folder that a spot lies in.
-func (s spot) open() (folder, error) { return openFolder(s.dir) }
+func (s entryPath) open() (dirHandle, error) { return openFolder(s.dir) }
 
 // look says what is at a spot.
-func (s spot) look() (facts, error) {
+func (s entryPath) look() (facts, error) {
 	d, err := s.open()
 	if err != nil {
 		return facts{}, err
@@ -133,24 +133,24 @@ func (s spot) look() (facts, error) {
 	return s.lookIn(d)
 }
 
-func (s spot) lookIn(d folder) (facts, error) {
+func (s entryPath) lookIn(d dirHandle) (facts, error) {
 	st, err := d.stat(s.base)
 	switch {
 	case err != nil:
 		return facts{}, err
 	case st.link() && !s.itself:
 		return facts{}, syscall.ELOOP
-	case s.slash && !st.dir():
+	case s.slash && !st.isDir():
 		return facts{}, syscall.ENOTDIR
 	}
 	return st, nil
 }
 
-// missing reports whether an error says that nothing is there.
-func missing(err error) bool { return errors.Is(err, os.ErrNotExist) }
+// isMissing reports whether an error says that nothing is there.
+func isMissing(err error) bool { return errors.Is(err, os.ErrNotExist) }
 
 // askEdit asks whether what is at the spots may be changed.
-func (w *Host) askEdit(ctx context.Context, by *work, metadata map[string]any, spots ...spot) error {
+func (w *Host) askEdit(ctx context.Context, by *work, metadata map[string]any, spots ...entryPath) error {
 	var paths []files.Path
 	for _, s := range spots {
 		if !s.ours {
@@ -169,7 +169,7 @@ func (w *Host) askEdit(ctx context.Context, by *work, metadata map[string]any, s
 
 // inProject reports whether a change at a spot is one of the project's. Of a
 // link that is meant itself, the folder it lies in counts.
-func (w *Host) inProject(s spot) bool {
+func (w *Host) inProject(s entryPath) bool {
 	p := s.path
 	if s.itself {
 		p = w.opt.Files.Beside(p, filepath.Dir(p.String()))
@@ -178,7 +178,7 @@ func (w *Host) inProject(s spot) bool {
 }
 
 // report reports a change that did not go through the door of the workspace.
-func (w *Host) report(by *work, s spot, event string) {
+func (w *Host) report(by *work, s entryPath, event string) {
 	if s.ours || w.opt.Files.OnChange == nil {
 		return
 	}

@@ -35,8 +35,8 @@ type DB struct {
 	running  bool       // guarded by stopping
 }
 
-// at is what a pointer of the library's leads to.
-func at[T any](p uintptr) *T { return (*T)(unsafe.Add(nil, p)) }
+// pointer is what a pointer of the library's leads to.
+func pointer[T any](p uintptr) *T { return (*T)(unsafe.Add(nil, p)) }
 
 // DBOptions says how a file is opened: to be written, if it is there, unless it says
 // otherwise.
@@ -80,15 +80,15 @@ func (d *DB) open(name string, how DBOptions) error {
 	defer libc.Xfree(d.tls, file)
 	out := d.tls.Alloc(int(unsafe.Sizeof(uintptr(0))))
 	defer d.tls.Free(int(unsafe.Sizeof(uintptr(0))))
-	*at[uintptr](out) = 0
+	*pointer[uintptr](out) = 0
 	d.guard.opening = !memory
 	rc := lib.Xsqlite3_open_v2(d.tls, file, out, how.flags()|lib.SQLITE_OPEN_FULLMUTEX|lib.SQLITE_OPEN_NOFOLLOW|lib.SQLITE_OPEN_EXRESCODE, vfs)
 	d.guard.opening = false
-	d.db = *at[uintptr](out)
+	d.db = *pointer[uintptr](out)
 	if rc != lib.SQLITE_OK {
-		return d.failed(rc, 0)
+		return d.lastError(rc, 0)
 	}
-	d.limit()
+	d.applyLimits()
 	if memory {
 		d.guard.memory = true
 		if err := d.pragma("PRAGMA max_page_count=" + strconv.Itoa(mostMemory/pageSize)); err != nil {
@@ -99,9 +99,9 @@ func (d *DB) open(name string, how DBOptions) error {
 	return nil
 }
 
-// limit bounds what a statement may take, and makes the file no program: what
+// applyLimits bounds what a statement may take, and makes the file no program: what
 // its schema says is not trusted.
-func (d *DB) limit() {
+func (d *DB) applyLimits() {
 	lib.Xsqlite3_busy_timeout(d.tls, d.db, busyTime)
 	for _, l := range [][2]int32{
 		{lib.SQLITE_LIMIT_LENGTH, longestValue}, {lib.SQLITE_LIMIT_SQL_LENGTH, longestText}, {lib.SQLITE_LIMIT_COLUMN, mostColumns},
@@ -120,7 +120,7 @@ func (d *DB) limit() {
 }
 
 func (d *DB) pragma(sql string) error {
-	return d.each(context.Background(), sql, func(s *statement) error { return s.finish() })
+	return d.each(context.Background(), sql, func(s *statement) error { return s.runToEnd() })
 }
 
 // Close closes the connection, and ends what runs there. What was not committed
@@ -204,12 +204,12 @@ func (d *DB) each(ctx context.Context, sql string, use func(*statement) error) e
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		*at[uintptr](out), *at[uintptr](out + uintptr(word)) = 0, end
+		*pointer[uintptr](out), *pointer[uintptr](out + uintptr(word)) = 0, end
 		rc := lib.Xsqlite3_prepare_v2(d.tls, d.db, from, int32(end-from)+1, out, out+uintptr(word))
 		if rc != lib.SQLITE_OK {
-			return d.failed(rc, int(from-text))
+			return d.lastError(rc, int(from-text))
 		}
-		made, next := *at[uintptr](out), *at[uintptr](out + uintptr(word))
+		made, next := *pointer[uintptr](out), *pointer[uintptr](out + uintptr(word))
 		if made != 0 {
 			s := &statement{d: d, ptr: made}
 			err := use(s)
@@ -241,12 +241,12 @@ func (s *statement) step() (row bool, err error) {
 	case lib.SQLITE_DONE:
 		return false, nil
 	default:
-		return false, s.d.failed(rc, -1)
+		return false, s.d.lastError(rc, -1)
 	}
 }
 
-// finish runs the statement to its end.
-func (s *statement) finish() error {
+// runToEnd runs the statement to its end.
+func (s *statement) runToEnd() error {
 	for {
 		row, err := s.step()
 		if err != nil || !row {
@@ -293,14 +293,14 @@ func (s *statement) bytesAt(i int32, blob bool) []byte {
 	return libc.GoBytes(p, int(n))
 }
 
-// hold copies bytes to where the library can see them for as long as the
+// copyIn copies bytes to where the library can see them for as long as the
 // statement lives.
-func (s *statement) hold(b []byte) (uintptr, error) {
+func (s *statement) copyIn(b []byte) (uintptr, error) {
 	p := lib.Xsqlite3_malloc64(s.d.tls, uint64(len(b))+1)
 	if p == 0 {
 		return 0, sqliteFailure(lib.SQLITE_NOMEM, "out of memory", -1)
 	}
-	copy(unsafe.Slice(at[byte](p), len(b)), b)
+	copy(unsafe.Slice(pointer[byte](p), len(b)), b)
 	runtime.KeepAlive(b)
 	return p, nil
 }
@@ -324,7 +324,7 @@ func (s *statement) bind(i int, v any) error {
 		if len(raw) > longestValue {
 			return sqliteFailure(lib.SQLITE_TOOBIG, "string or blob too big", -1)
 		}
-		p, err := s.hold(raw)
+		p, err := s.copyIn(raw)
 		if err != nil {
 			return err
 		}
@@ -336,14 +336,14 @@ func (s *statement) bind(i int, v any) error {
 		}
 	}
 	if rc != lib.SQLITE_OK {
-		return s.d.failed(rc, -1)
+		return s.d.lastError(rc, -1)
 	}
 	return nil
 }
 
-// failed is what the library says about its last mistake. Where a text was
+// lastError is what the library says about its last mistake. Where a text was
 // read from is added to where in it the mistake is; -1 for no text.
-func (d *DB) failed(rc int32, from int) error {
+func (d *DB) lastError(rc int32, from int) error {
 	if d.db == 0 {
 		return sqliteFailure(rc, libc.GoString(lib.Xsqlite3_errstr(d.tls, rc)), -1)
 	}

@@ -183,7 +183,7 @@ func packOp(ctx context.Context, arg script.Data) (script.Data, error) {
 		return script.Data{}, err
 	}
 	if a.Unpack {
-		return unpack(ctx, a, arg.Raw)
+		return decompress(ctx, a, arg.Raw)
 	}
 	level := -1
 	if a.Level != nil {
@@ -210,7 +210,7 @@ func packOp(ctx context.Context, arg script.Data) (script.Data, error) {
 	return script.Data{Raw: out.Bytes()}, err
 }
 
-func unpack(ctx context.Context, a packArg, raw []byte) (script.Data, error) {
+func decompress(ctx context.Context, a packArg, raw []byte) (script.Data, error) {
 	in := bytes.NewReader(raw)
 	if a.Format == "auto" {
 		a.Format = "deflate"

@@ -53,7 +53,7 @@ func (t *temporary) folder() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("making a folder for scripts: %w", err)
 	}
-	t.sweeping.Go(func() { sweep(dir) })
+	t.sweeping.Go(func() { removeStale(dir) })
 	return t.path, nil
 }
 
@@ -121,9 +121,9 @@ func discardTemp(around string, lock *flock.Flock) error {
 	return os.RemoveAll(around)
 }
 
-// holds reports whether a name that is absolute and clean lies in the folder.
+// contains reports whether a name that is absolute and clean lies in the folder.
 // It does not look at links.
-func (t *temporary) holds(name string) bool {
+func (t *temporary) contains(name string) bool {
 	t.mu.Lock()
 	path := t.path
 	t.mu.Unlock()

@@ -258,11 +258,11 @@ func TestTempSweepBounds(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	sweep(dir)
+	removeStale(dir)
 	if left := len(names(t, dir)); left != many-sweepFolders {
 		t.Errorf("after one sweep %d are left", left)
 	}
-	sweep(dir)
+	removeStale(dir)
 	if left := names(t, dir); len(left) != 0 {
 		t.Errorf("after two sweeps there is left %q", left)
 	}
@@ -311,7 +311,7 @@ func TestTempLockApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = own.remove() }() // the test is over
-	if !own.holds(filepath.Join(path, "x")) || own.holds(own.lock.Path()) || own.holds(own.around) {
+	if !own.contains(filepath.Join(path, "x")) || own.contains(own.lock.Path()) || own.contains(own.around) {
 		t.Errorf("%s is theirs, %s is not", path, own.lock.Path())
 	}
 }

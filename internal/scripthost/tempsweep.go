@@ -23,10 +23,10 @@ func isTempName(name string) bool {
 	return ok && number != "" && strings.Trim(number, "0123456789") == ""
 }
 
-// sweep removes the folders that were left in dir by engines whose process was
+// removeStale removes the folders that were left in dir by engines whose process was
 // killed: those of this user whose lock nobody holds. What can not be removed
 // is left.
-func sweep(dir string) {
+func removeStale(dir string) {
 	top, err := os.OpenRoot(dir)
 	if err != nil {
 		return

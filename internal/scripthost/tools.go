@@ -41,7 +41,7 @@ func (w *Host) toolOps() map[string]operation {
 		"module.source": moduleSource,
 		"log":           op(log.line),
 		"meta":          op(reports.meta),
-		"ask":           op(ask),
+		"ask":           op(askQuestion),
 		"client":        op(w.client),
 	}
 }
@@ -157,9 +157,9 @@ type question struct {
 	Permission, Patterns, Always, Metadata json.RawMessage
 }
 
-// ask puts a question of a tool's own to the rules. An answer to it opens
+// askQuestion puts a question of a tool's own to the rules. An answer to it opens
 // nothing by itself: what the tool then does is asked about as ever.
-func ask(ctx context.Context, by *work, a question) (any, error) {
+func askQuestion(ctx context.Context, by *work, a question) (any, error) {
 	if n := len(a.Patterns) + len(a.Always) + len(a.Metadata); n > longestAsk {
 		return nil, &script.Failure{Name: "RangeError", Message: fmt.Sprintf("a question of %d bytes is too long, %d are the most: ask about less at a time", n, longestAsk)}
 	}
@@ -168,10 +168,10 @@ func ask(ctx context.Context, by *work, a question) (any, error) {
 	if json.Unmarshal(a.Permission, &name) == nil && name != "" {
 		req.Permission = name
 	}
-	if list, ok := texts(a.Patterns); ok {
+	if list, ok := stringList(a.Patterns); ok {
 		req.Patterns = list
 	}
-	req.Always, _ = texts(a.Always)
+	req.Always, _ = stringList(a.Always)
 	if len(req.Patterns) > mostPatterns || len(req.Always) > mostPatterns {
 		return nil, &script.Failure{Name: "RangeError", Message: fmt.Sprintf("a question about more than %d things can not be answered: ask about less at a time", mostPatterns)}
 	}
@@ -184,8 +184,8 @@ func ask(ctx context.Context, by *work, a question) (any, error) {
 	return nil, by.Ask(ctx, req)
 }
 
-// texts reads a list of texts, or one that stands alone.
-func texts(raw json.RawMessage) (list []string, ok bool) {
+// stringList reads a list of texts, or one that stands alone.
+func stringList(raw json.RawMessage) (list []string, ok bool) {
 	var one string
 	if json.Unmarshal(raw, &one) == nil && !isNull(raw) {
 		return []string{one}, true
@@ -218,7 +218,7 @@ func (w *Host) client(ctx context.Context, by *work, a struct {
 	Args   json.RawMessage
 }) (any, error) {
 	if w.opt.Client == nil {
-		return noAnswer("UnknownError", brief(a.Method)+" is not known here: nothing answers what plugins ask"), nil
+		return noAnswer("UnknownError", shorten(a.Method)+" is not known here: nothing answers what plugins ask"), nil
 	}
 	if len(a.Args) > longestQuery {
 		return noAnswer("BadRequest", fmt.Sprintf("%d bytes are too much to ask with, %d are the most", len(a.Args), longestQuery)), nil
@@ -230,7 +230,7 @@ func (w *Host) client(ctx context.Context, by *work, a struct {
 	case err != nil:
 		return noAnswer("UnknownError", err.Error()), nil
 	case len(got) > longestAnswer:
-		return noAnswer("UnknownError", fmt.Sprintf("the answer of %s has %d bytes, and %d are the most: ask for less at a time", brief(a.Method), len(got), longestAnswer)), nil
+		return noAnswer("UnknownError", fmt.Sprintf("the answer of %s has %d bytes, and %d are the most: ask for less at a time", shorten(a.Method), len(got), longestAnswer)), nil
 	case len(got) == 0:
 		return nil, nil
 	}
@@ -242,8 +242,8 @@ func noAnswer(name, message string) map[string]any {
 	return map[string]any{"error": map[string]any{"name": name, "message": message, "data": map[string]string{"message": message}}}
 }
 
-// brief shortens what a script chose the length of.
-func brief(s string) string {
+// shorten shortens what a script chose the length of.
+func shorten(s string) string {
 	if short, cut := text.Cut(s, 200); cut {
 		return short + "…"
 	}

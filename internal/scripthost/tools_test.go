@@ -143,10 +143,10 @@ func TestClient(t *testing.T) {
 	}
 	answer, fails = json.RawMessage(`"`+strings.Repeat("x", longestAnswer)+`"`), nil
 	if got := r.must("client", ask); !strings.Contains(got, "ask for less at a time") {
-		t.Error(brief(got))
+		t.Error(shorten(got))
 	}
 	if got := r.must("client", map[string]any{"method": "x", "args": strings.Repeat("x", longestQuery)}); !strings.Contains(got, "too much to ask with") {
-		t.Error(brief(got))
+		t.Error(shorten(got))
 	}
 	nobody := newRoom(t, `{}`)
 	if got := nobody.must("client", map[string]any{"method": "a.b", "args": nil}); !strings.Contains(got, `"message":"a.b is not known here`) {

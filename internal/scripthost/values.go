@@ -85,8 +85,8 @@ func sqliteBrief(s string) string {
 	return s
 }
 
-// value adds a value of the row that a statement is at, as scripts get it.
-func (s *statement) value(i int32, out []byte) []byte {
+// appendValue adds a value of the row that a statement is at, as scripts get it.
+func (s *statement) appendValue(i int32, out []byte) []byte {
 	switch lib.Xsqlite3_column_type(s.d.tls, s.ptr, i) {
 	case lib.SQLITE_INTEGER:
 		return appendInt(out, lib.Xsqlite3_column_int64(s.d.tls, s.ptr, i))

@@ -154,7 +154,7 @@ func (s *Server) call(ctx context.Context, in *newCallInput) (*calledReply, erro
 	default:
 		return nil, fullProblem()
 	}
-	ctx, leave, err := s.enter(ctx)
+	ctx, leave, err := s.beginOperation(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -41,8 +41,8 @@ type about struct {
 	answers map[int]reflect.Type // where several answers are possible
 }
 
-// describe makes the routes and the document that describes them.
-func (s *Server) describe() error {
+// registerRoutes makes the routes and the document that describes them.
+func (s *Server) registerRoutes() error {
 	s.mux = http.NewServeMux()
 	schemas := huma.NewMapRegistry("#/components/schemas/", schemaName)
 	schemas.RegisterTypeAlias(reflect.TypeFor[message.Info](), reflect.TypeFor[messageInfo]())

@@ -99,7 +99,7 @@ func isEvent(t reflect.Type) bool {
 func solidEvent(h event.Payload) event.Payload {
 	switch e := h.(type) {
 	case event.PermissionAsked:
-		e.Request = whole(e.Request)
+		e.Request = fillLists(e.Request)
 		return e
 	case event.QuestionAsked:
 		e.QuestionRequest = wholeQuestions(e.QuestionRequest)

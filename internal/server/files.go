@@ -91,7 +91,7 @@ func (s *Server) undo(ctx context.Context, in *undoInput) (*body[record.UndoRepo
 	if given != 1 {
 		return nil, badRequest("say what to undo: exactly one of sets, call, message, to and last", "body")
 	}
-	ctx, leave, err := s.enter(ctx)
+	ctx, leave, err := s.beginOperation(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -138,7 +138,7 @@ func (s *Server) tools(_ context.Context, in *toolsInput) (*body[tools], error) 
 	if err != nil {
 		return nil, err
 	}
-	s.gather()
+	s.loadSources()
 	var out []toolInfo
 	for _, spec := range s.rt.Tools(tool.Audience{Agent: who.Name, Provider: in.Provider, Model: in.Model}) {
 		schema := object(`{"type":"object"}`)
@@ -155,8 +155,8 @@ func (s *Server) tools(_ context.Context, in *toolsInput) (*body[tools], error) 
 	return answerOf(tools{list(out)}), nil
 }
 
-// gather brings in what other programs have, once. What is not there in time
+// loadSources brings in what other programs have, once. What is not there in time
 // follows, and an event tells so.
-func (s *Server) gather() {
+func (s *Server) loadSources() {
 	s.gathered.Do(func() { s.rt.Ready(s.life) })
 }

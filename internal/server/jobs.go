@@ -39,7 +39,7 @@ func (s *Server) routeJobs() {
 			return answerOf(jobs{list(all)}), nil
 		})
 	route(s, about{at: "GET /v1/jobs/{job}/output", id: "readJobOutput", tag: "jobs", fails: []int{404, 422},
-		summary: "What a job has printed", text: "At most 256 KiB from an offset on. It gives what is there and does not wait."}, s.output)
+		summary: "What a job has printed", text: "At most 256 KiB from an offset on. It gives what is there and does not wait."}, s.getOutput)
 	route(s, about{at: "POST /v1/jobs/{job}/stop", id: "stopJob", tag: "jobs", fails: []int{404, 422},
 		summary: "End a job, with all its processes"},
 		func(ctx context.Context, in *jobInput) (*body[record.Job], error) {
@@ -51,7 +51,7 @@ func (s *Server) routeJobs() {
 		})
 }
 
-func (s *Server) output(_ context.Context, in *outputInput) (*body[jobOutput], error) {
+func (s *Server) getOutput(_ context.Context, in *outputInput) (*body[jobOutput], error) {
 	out := jobOutput{State: "lost"}
 	jobs, err := s.rt.Jobs().List("") // before the output: of a job that had ended it is all
 	if err != nil {

@@ -23,7 +23,7 @@ func (s *Server) Link() Link {
 func badCode(flooded bool) *problem {
 	const detail = "This link was used before, is too old, or never was one. Get another with 'helve open'."
 	if flooded {
-		return newProblem(http.StatusTooManyRequests, "bad-code", detail).with("Retry-After", "1")
+		return newProblem(http.StatusTooManyRequests, "bad-code", detail).withHeader("Retry-After", "1")
 	}
 	return newProblem(http.StatusForbidden, "bad-code", detail)
 }

@@ -64,8 +64,8 @@ func (p *problem) GetStatus() int { return p.Status }
 // GetHeaders is for huma.
 func (p *problem) GetHeaders() http.Header { return p.header }
 
-// with adds a header.
-func (p *problem) with(name, value string) *problem {
+// withHeader adds a header.
+func (p *problem) withHeader(name, value string) *problem {
 	p.header = http.Header{name: {value}}
 	return p
 }
@@ -91,13 +91,13 @@ func newProblem(status int, code, detail string) *problem {
 	return &problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Code: code, Detail: detail}
 }
 
-func (p *problem) of(k tool.Kind) *problem {
+func (p *problem) withKind(k tool.Kind) *problem {
 	p.Kind, p.Type = k, "urn:helve:"+string(k)
 	return p
 }
 
 func broken(detail string) *problem {
-	return newProblem(http.StatusInternalServerError, "internal", detail).of(tool.Internal)
+	return newProblem(http.StatusInternalServerError, "internal", detail).withKind(tool.Internal)
 }
 
 func notFound(format string, args ...any) *problem {
@@ -109,13 +109,13 @@ func busyProblem() *problem {
 }
 
 func closedProblem() *problem {
-	return newProblem(http.StatusServiceUnavailable, "closed", "The server is closing. Try again when it is back.").with("Retry-After", "1")
+	return newProblem(http.StatusServiceUnavailable, "closed", "The server is closing. Try again when it is back.").withHeader("Retry-After", "1")
 }
 
 func fullProblem() *problem {
 	return newProblem(http.StatusServiceUnavailable, "full",
 		fmt.Sprintf("%d turns and calls that nobody waits for, or %d calls that somebody does, are under way, which is all there is room for. Try again when one has ended.",
-			maxDetached, maxWaiting)).with("Retry-After", "5")
+			maxDetached, maxWaiting)).withHeader("Retry-After", "5")
 }
 
 func absent(what string) *problem {
@@ -128,10 +128,10 @@ func badRequest(message string, where ...any) *problem {
 }
 
 func badRequests(issues []issue) *problem {
-	p := newProblem(http.StatusUnprocessableEntity, "bad-request", "The request does not fit.").of(tool.InvalidInput)
+	p := newProblem(http.StatusUnprocessableEntity, "bad-request", "The request does not fit.").withKind(tool.InvalidInput)
 	p.Issues = issues[:min(len(issues), maxIssues)]
 	if len(issues) > 0 {
-		p.Detail = fmt.Sprintf("The request does not fit: %s: %s.", place(issues[0].Path), issues[0].Message)
+		p.Detail = fmt.Sprintf("The request does not fit: %s: %s.", pathString(issues[0].Path), issues[0].Message)
 	}
 	if more := len(issues) - 1; more > 0 {
 		p.Detail += fmt.Sprintf(" There are %d more issues.", more)
@@ -144,7 +144,7 @@ func badCursor() *problem {
 	return badRequest("no page said this as its next: leave it out to begin with the newest", "query", "before")
 }
 
-func place(path []any) string {
+func pathString(path []any) string {
 	steps := make([]string, len(path))
 	for i, step := range path {
 		steps[i] = fmt.Sprint(step)
@@ -189,7 +189,7 @@ func problemOf(err error) *problem {
 	case errors.Is(err, permission.ErrClosed), errors.Is(err, errClosing):
 		return closedProblem()
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return newProblem(http.StatusConflict, "canceled", err.Error()).of(tool.Canceled)
+		return newProblem(http.StatusConflict, "canceled", err.Error()).withKind(tool.Canceled)
 	}
 	return broken(err.Error())
 }
@@ -200,7 +200,7 @@ func refusal(err error) error {
 	p := problemOf(err)
 	if p.Kind == tool.Internal {
 		if _, ok := errors.AsType[*tool.Error](err); !ok {
-			return newProblem(http.StatusUnprocessableEntity, "failed", err.Error()).of(tool.Failed)
+			return newProblem(http.StatusUnprocessableEntity, "failed", err.Error()).withKind(tool.Failed)
 		}
 	}
 	return p
@@ -208,7 +208,7 @@ func refusal(err error) error {
 
 func failedCall(e *tool.Error, err error) *problem {
 	status, _ := statusOf(e.Kind)
-	p := newProblem(status, e.Code, err.Error()).of(e.Kind)
+	p := newProblem(status, e.Code, err.Error()).withKind(e.Kind)
 	p.Hint, p.Reason = e.Hint, e.Reason()
 	for _, i := range e.Issues[:min(len(e.Issues), maxIssues)] {
 		p.Issues = append(p.Issues, issue{Path: append([]any{}, i.Path...), Code: i.Code, Message: i.Message, Expected: i.Expected, Received: i.Received})
@@ -237,7 +237,7 @@ func translate(e *huma.ErrorModel, keys func(where []any) []string) *problem {
 		}
 		i := issueOf(d)
 		if last := len(i.Path) - 1; i.Code == "unknown" && last > 0 {
-			i.Message += meant(i.Path[last], keys(i.Path[:last]))
+			i.Message += suggestKey(i.Path[last], keys(i.Path[:last]))
 		}
 		issues = append(issues, i)
 	}
@@ -252,8 +252,8 @@ func translate(e *huma.ErrorModel, keys func(where []any) []string) *problem {
 	return p
 }
 
-// meant says which key was probably meant, or else which there are.
-func meant(key any, names []string) string {
+// suggestKey says which key was probably meant, or else which there are.
+func suggestKey(key any, names []string) string {
 	if len(names) == 0 {
 		return ""
 	}

@@ -247,17 +247,17 @@ func TestTurns(t *testing.T) {
 	t.Parallel()
 	ts := newTurns()
 	mine := newTurn("mine")
-	if err := ts.claim(mine); err != nil {
+	if err := ts.claimSession(mine); err != nil {
 		t.Fatal(err)
 	}
-	if err := ts.claim(newTurn("mine")); err == nil {
+	if err := ts.claimSession(newTurn("mine")); err == nil {
 		t.Error("two turns on one session")
 	}
 	if got := ts.sessions(); len(got) != 1 || got[0] != "mine" {
 		t.Errorf("%q", got)
 	}
 	<-mine.began
-	ts.drop(mine)
+	ts.release(mine)
 	if ts.on("mine") || ts.stop("mine") {
 		t.Error("it is still there")
 	}

@@ -57,7 +57,7 @@ func (s *Server) routeRequests() {
 func (s *Server) requests(context.Context, *struct{}) (*body[requests], error) {
 	out := requests{Permissions: []permissionRequest{}, Questions: []questionRequest{}}
 	for _, r := range s.rt.Requests().Pending() {
-		out.Permissions = append(out.Permissions, permissionRequest{whole(r), s.expires(r.ID)})
+		out.Permissions = append(out.Permissions, permissionRequest{fillLists(r), s.expires(r.ID)})
 	}
 	for _, q := range s.rt.Requests().Questions() {
 		out.Questions = append(out.Questions, questionRequest{wholeQuestions(q), s.expires(q.ID)})

@@ -196,7 +196,7 @@ func TestPatienceWithOne(t *testing.T) {
 	first := nextRequest(t, h)
 	two := behind(t, h, "POST /v1/calls", writing("ses_a", "b.txt"))
 	eventually(t, "both", func() bool { return len(h.rt.Requests().Pending()) == 2 })
-	h.refuse(first.ID, asked{})
+	h.expireRequest(first.ID, asked{})
 	if p := problemIn(t, <-one); p.Kind != tool.Unattended {
 		t.Errorf("%+v", p)
 	}
@@ -253,7 +253,7 @@ func TestEndSession(t *testing.T) {
 // Lists are never null, whatever the runtime holds.
 func TestNeverNull(t *testing.T) {
 	t.Parallel()
-	raw, err := json.Marshal(permissionRequest{Request: whole(permission.Request{})})
+	raw, err := json.Marshal(permissionRequest{Request: fillLists(permission.Request{})})
 	if err != nil || strings.Contains(string(raw), "null") {
 		t.Errorf("%s %v", raw, err)
 	}

@@ -359,7 +359,7 @@ func (failing) FlushError() error { return io.ErrClosedPipe }
 // Who sends what is there is told that the client is gone.
 func TestFlushFails(t *testing.T) {
 	t.Parallel()
-	a := &answer{ResponseWriter: failing{httptest.NewRecorder()}}
+	a := &trackedWriter{ResponseWriter: failing{httptest.NewRecorder()}}
 	if err := http.NewResponseController(a).Flush(); !errors.Is(err, io.ErrClosedPipe) || !a.begun {
 		t.Errorf("%v, begun %t", err, a.begun)
 	}

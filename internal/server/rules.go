@@ -35,7 +35,7 @@ type explainInput struct{ Body ExplainQuery }
 
 func (s *Server) routeRules() {
 	route(s, about{at: "GET /v1/rules", id: "getRules", tag: "rules", fails: []int{404, 422},
-		summary: "The rules that hold for an agent, and what was approved"}, s.rules)
+		summary: "The rules that hold for an agent, and what was approved"}, s.getRules)
 	route(s, about{at: "POST /v1/explain", id: "explain", tag: "rules", fails: []int{404, 422, 501},
 		summary: "What the rules would decide, and which one of them", text: "Nothing is asked and nothing is done."},
 		func(ctx context.Context, in *explainInput) (*body[Explained], error) {
@@ -62,7 +62,7 @@ func (s *Server) routeRules() {
 		})
 }
 
-func (s *Server) rules(_ context.Context, in *rulesInput) (*body[rules], error) {
+func (s *Server) getRules(_ context.Context, in *rulesInput) (*body[rules], error) {
 	who, err := s.agent(in.Agent)
 	if err != nil {
 		return nil, err

@@ -57,7 +57,7 @@ func leaveRoom(doc *huma.OpenAPI) {
 			continue
 		}
 		for _, m := range item.Post.RequestBody.Content {
-			reach(schemas, m.Schema, strict)
+			collectSchemas(schemas, m.Schema, strict)
 		}
 	}
 	for _, schema := range schemas.Map() {
@@ -67,8 +67,8 @@ func leaveRoom(doc *huma.OpenAPI) {
 	}
 }
 
-// reach collects a schema and all that it is made of.
-func reach(schemas huma.Registry, s *huma.Schema, seen map[*huma.Schema]bool) {
+// collectSchemas collects a schema and all that it is made of.
+func collectSchemas(schemas huma.Registry, s *huma.Schema, seen map[*huma.Schema]bool) {
 	if s != nil && s.Ref != "" {
 		s = schemas.SchemaFromRef(s.Ref)
 	}
@@ -76,11 +76,11 @@ func reach(schemas huma.Registry, s *huma.Schema, seen map[*huma.Schema]bool) {
 		return
 	}
 	seen[s] = true
-	reach(schemas, s.Items, seen)
+	collectSchemas(schemas, s.Items, seen)
 	if more, ok := s.AdditionalProperties.(*huma.Schema); ok {
-		reach(schemas, more, seen)
+		collectSchemas(schemas, more, seen)
 	}
 	for _, p := range s.Properties {
-		reach(schemas, p, seen)
+		collectSchemas(schemas, p, seen)
 	}
 }

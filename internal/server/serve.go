@@ -9,17 +9,17 @@ import (
 // serve answers a request, whatever it is: also paths and methods that there
 // are not, and handlers that break, get a problem.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
-	a := &answer{ResponseWriter: w}
+	a := &trackedWriter{ResponseWriter: w}
 	defer s.rescue(a)
-	if p := s.lost(r); p != nil {
+	if p := s.routeProblem(r); p != nil {
 		p.write(a)
 		return
 	}
 	s.mux.ServeHTTP(a, r)
 }
 
-// lost says why no route takes a request; nil where one does.
-func (s *Server) lost(r *http.Request) *problem {
+// routeProblem says why no route takes a request; nil where one does.
+func (s *Server) routeProblem(r *http.Request) *problem {
 	// The mux would redirect to the tidy form of a path, which repeats what the
 	// client sent in a header.
 	if r.URL.Path != "/" && path.Clean(r.URL.Path)+slash(r.URL.Path) != r.URL.Path {
@@ -35,7 +35,7 @@ func (s *Server) lost(r *http.Request) *problem {
 		return noRoute()
 	}
 	return newProblem(http.StatusMethodNotAllowed, "no-method", "This path does not take that method. Use one of the Allow header.").
-		with("Allow", got.header.Get("Allow"))
+		withHeader("Allow", got.header.Get("Allow"))
 }
 
 func slash(p string) string {
@@ -51,7 +51,7 @@ func noRoute() *problem {
 
 // rescue answers for a handler that broke. Where the answer has begun it is
 // broken off, so that nobody takes a part for the whole.
-func (s *Server) rescue(a *answer) {
+func (s *Server) rescue(a *trackedWriter) {
 	v := recover()
 	if v == nil {
 		return
@@ -67,14 +67,14 @@ func (s *Server) rescue(a *answer) {
 }
 
 // An answer knows whether it has begun.
-type answer struct {
+type trackedWriter struct {
 	http.ResponseWriter
 	begun bool
 }
 
 // WriteHeader begins the answer. A second time it does nothing: huma notes that
 // way that the client is gone.
-func (a *answer) WriteHeader(status int) {
+func (a *trackedWriter) WriteHeader(status int) {
 	if a.begun {
 		return
 	}
@@ -83,23 +83,23 @@ func (a *answer) WriteHeader(status int) {
 }
 
 // Write begins the answer too.
-func (a *answer) Write(p []byte) (int, error) {
+func (a *trackedWriter) Write(p []byte) (int, error) {
 	a.begun = true
 	return a.ResponseWriter.Write(p)
 }
 
 // FlushError sends what is there, for http.ResponseController: it tells that
 // the client is gone. It begins the answer too.
-func (a *answer) FlushError() error {
+func (a *trackedWriter) FlushError() error {
 	a.begun = true
 	return http.NewResponseController(a.ResponseWriter).Flush()
 }
 
 // Flush sends what is there, for those who look for this method.
-func (a *answer) Flush() { _ = a.FlushError() }
+func (a *trackedWriter) Flush() { _ = a.FlushError() }
 
 // Unwrap is for http.ResponseController.
-func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+func (a *trackedWriter) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
 // A silent writer keeps the head of an answer and nothing else.
 type silent struct {

@@ -86,7 +86,7 @@ type Server struct {
 	doc     []byte
 	hub     *hub
 	codes   *auth.Codes
-	watch   *watch
+	watch   *activity
 	turns   *turns
 	waits   chan struct{} // one for each call that a client waits for
 	rooms   chan struct{} // one for each turn, and for each call that nobody waits for
@@ -110,7 +110,7 @@ func New(o Options) (*Server, error) {
 		codes: auth.NewCodes(nil), watch: newWatch(), turns: newTurns(), rooms: make(chan struct{}, maxDetached), waits: make(chan struct{}, maxWaiting),
 	}
 	s.life, s.end = context.WithCancelCause(context.Background())
-	if err := s.describe(); err != nil {
+	if err := s.registerRoutes(); err != nil {
 		s.end(errClosing)
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func New(o Options) (*Server, error) {
 	s.session = sync.OnceValue(func() string { return s.rt.NewID("ses") })
 	s.hub = newHub(func(ctx context.Context) iter.Seq[event.Event] { return s.rt.Events(ctx, 0) }, s.instance, s.log)
 	s.mount()
-	s.work.Go(s.follow)
+	s.work.Go(s.followEvents)
 	s.work.Go(s.expire)
 	return s, nil
 }
@@ -160,9 +160,9 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// enter joins what a client began to the life of the server: Close cancels it
+// beginOperation joins what a client began to the life of the server: Close cancels it
 // and waits until leave is called.
-func (s *Server) enter(ctx context.Context) (_ context.Context, leave func(), err error) {
+func (s *Server) beginOperation(ctx context.Context) (_ context.Context, leave func(), err error) {
 	s.closing.RLock()
 	defer s.closing.RUnlock()
 	if s.closed {
@@ -186,7 +186,7 @@ func (s *Server) detach() (_ context.Context, leave func(), err error) {
 	default:
 		return nil, nil, fullProblem()
 	}
-	ctx, exit, err := s.enter(context.Background())
+	ctx, exit, err := s.beginOperation(context.Background())
 	if err != nil {
 		<-s.rooms
 		return nil, nil, err

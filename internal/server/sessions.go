@@ -59,7 +59,7 @@ func (s *Server) routeSessions() {
 			if err != nil {
 				return nil, err
 			}
-			return answerOf(s.shown(got)), nil
+			return answerOf(s.withStatus(got)), nil
 		})
 	route(s, about{at: "POST /v1/sessions/{session}/end", id: "endSession", tag: "sessions", fails: []int{404, 422},
 		summary: "End a session",
@@ -88,10 +88,10 @@ func (s *Server) routeSessions() {
 		})
 }
 
-// shown is a session with its status. Events may be a moment behind, and who
+// withStatus is a session with its status. Events may be a moment behind, and who
 // has just begun a turn must not take it for over.
-func (s *Server) shown(v record.Session) session {
-	st := s.watch.of(v.ID)
+func (s *Server) withStatus(v record.Session) session {
+	st := s.watch.sessionStatus(v.ID)
 	if st.Type == "idle" && s.turns.on(v.ID) {
 		st.Type = "busy"
 	}
@@ -112,7 +112,7 @@ func (s *Server) sessions(ctx context.Context, in *sessionsInput) (*body[session
 	}
 	out := sessions{Sessions: make([]session, len(page)), More: next != "", Next: next}
 	for i, v := range page {
-		out.Sessions[i] = s.shown(v)
+		out.Sessions[i] = s.withStatus(v)
 	}
 	return answerOf(out), nil
 }
@@ -127,7 +127,7 @@ func (s *Server) createSession(ctx context.Context, in *newSessionInput) (*body[
 	if err != nil {
 		return nil, err
 	}
-	ctx, leave, err := s.enter(ctx)
+	ctx, leave, err := s.beginOperation(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (s *Server) createSession(ctx context.Context, in *newSessionInput) (*body[
 	if err != nil {
 		return nil, err
 	}
-	return answerOf(s.shown(made)), nil
+	return answerOf(s.withStatus(made)), nil
 }
 
 func (s *Server) messages(ctx context.Context, in *messagesInput) (*body[messages], error) {

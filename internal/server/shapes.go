@@ -142,8 +142,8 @@ func (object) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 }
 
-// whole fills in the lists of a request, which are never null.
-func whole(r permission.Request) permission.Request {
+// fillLists fills in the lists of a request, which are never null.
+func fillLists(r permission.Request) permission.Request {
 	r.Patterns, r.Always = list(r.Patterns), list(r.Always)
 	if r.Metadata == nil {
 		r.Metadata = map[string]any{}

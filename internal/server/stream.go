@@ -90,7 +90,7 @@ func (h *hub) pump(events iter.Seq[event.Event]) {
 // add keeps a frame and sees to it that subscribers hear of it: at once after a
 // pause, otherwise together with what comes in the next moment. One clock for
 // all of them costs less than one each.
-func (h *hub) add(f frame, text []byte) {
+func (h *hub) add(f encodedEvent, text []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.ring.add(f, text)
@@ -165,7 +165,7 @@ func (h *hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		closedProblem().write(w)
 		return
 	}
-	defer h.leave(s)
+	defer h.unsubscribe(s)
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Accel-Buffering", "no") // a proxy is not to gather it
@@ -245,7 +245,7 @@ func (h *hub) readID(id string) (seq uint64, ok bool) {
 	return seq, err == nil
 }
 
-func (h *hub) leave(s *stream) {
+func (h *hub) unsubscribe(s *stream) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.streams, s)
@@ -266,7 +266,7 @@ const (
 
 // take reads frames from a position on. Without any, wake closes when there
 // are some.
-func (h *hub) take(pos uint64, into []frame) (n int, wake <-chan struct{}, st streamState) {
+func (h *hub) take(pos uint64, into []encodedEvent) (n int, wake <-chan struct{}, st streamState) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	switch {
@@ -299,7 +299,7 @@ type stream struct {
 	passed uint64 // number of the newest event that it went over
 	told   uint64 // number that the peer knows of
 	toldAt time.Time
-	buffer [streamRead]frame
+	buffer [streamRead]encodedEvent
 }
 
 // greet says where the stream begins, and reports whether the peer took it.
@@ -311,13 +311,13 @@ func (s *stream) greet(begin streamStart) bool {
 	}
 	text := eventBlock("", "hello", data)
 	if begin.missed != nil {
-		text = append(text, s.missing(begin.Seq, *begin.missed)...)
+		text = append(text, s.missedEvent(begin.Seq, *begin.missed)...)
 	}
 	return s.write(text) && s.control.Flush() == nil
 }
 
-// missing is the event that tells of others that are gone, up to seq.
-func (s *stream) missing(seq uint64, m missed) []byte {
+// missedEvent is the event that tells of others that are gone, up to seq.
+func (s *stream) missedEvent(seq uint64, m missed) []byte {
 	data, _ := json.Marshal(struct { // numbers, a time, a string: can not fail
 		Seq        uint64    `json:"seq"`
 		Time       time.Time `json:"time"`
@@ -341,7 +341,7 @@ func (s *stream) run(ctx context.Context) {
 		select {
 		case <-wake:
 		case <-ping.C:
-			if !s.write([]byte(": ping\n\n")) || !s.place(0) || s.control.Flush() != nil {
+			if !s.write([]byte(": ping\n\n")) || !s.sendPosition(0) || s.control.Flush() != nil {
 				return
 			}
 		case <-ctx.Done():
@@ -358,7 +358,7 @@ func (s *stream) catchUp() (wake <-chan struct{}, ok bool) {
 		n, wake, st := s.hub.take(s.next, s.buffer[:])
 		if st == streamLost {
 			gone := s.hub.gone()
-			_ = s.write(s.missing(gone, missed{gone - s.passed})) // it ends either way
+			_ = s.write(s.missedEvent(gone, missed{gone - s.passed})) // it ends either way
 			return nil, false
 		}
 		if n == 0 {
@@ -379,16 +379,16 @@ func (s *stream) catchUp() (wake <-chan struct{}, ok bool) {
 
 // send writes the frames that the filter lets through, those that lie side by
 // side at once. It reports whether there was something, and whether all is well.
-func (s *stream) send(frames []frame) (wrote, ok bool) {
+func (s *stream) send(frames []encodedEvent) (wrote, ok bool) {
 	s.passed = frames[len(frames)-1].seq
-	var before *frame
+	var before *encodedEvent
 	var run []byte
 	for i := range frames {
 		f := &frames[i]
 		if !s.filter.wants(f) {
 			continue
 		}
-		if longer, ok := f.joined(run); ok {
+		if longer, ok := f.appendRun(run); ok {
 			run = longer
 		} else {
 			if !s.write(run) {
@@ -404,21 +404,21 @@ func (s *stream) send(frames []frame) (wrote, ok bool) {
 		}
 		s.told = before.seq
 	}
-	if s.filter.all() {
+	if s.filter.matchesAll() {
 		return before != nil, true
 	}
 	if before != nil {
 		s.toldAt = time.Now()
 	}
 	told := s.told
-	ok = s.place(streamPlace)
+	ok = s.sendPosition(streamPlace)
 	return before != nil || s.told != told, ok
 }
 
-// place tells a filtered subscriber how far the numbers have got, where it has
+// sendPosition tells a filtered subscriber how far the numbers have got, where it has
 // not heard one for a while: otherwise what it resumes from could be gone,
 // though it has missed nothing.
-func (s *stream) place(after time.Duration) bool {
+func (s *stream) sendPosition(after time.Duration) bool {
 	if s.told == s.passed || time.Since(s.toldAt) < after {
 		return true
 	}

@@ -23,7 +23,7 @@ const (
 )
 
 // A frame is an event as subscribers get it, encoded once for all of them.
-type frame struct {
+type encodedEvent struct {
 	seq      uint64
 	kind     string
 	session  unique.Handle[string] // one for all frames of a session; of "": of none
@@ -37,8 +37,8 @@ type frame struct {
 type ring struct {
 	maxFrames, maxBytes int
 
-	frames []frame // oldest first
-	first  uint64  // position of the oldest
+	frames []encodedEvent // oldest first
+	first  uint64         // position of the oldest
 	bytes  int
 	slab   []byte // what the next texts are put into
 	gone   uint64 // number of the newest event that is kept no more
@@ -50,7 +50,7 @@ func (k *ring) end() uint64 { return k.first + uint64(len(k.frames)) }
 
 // add puts a frame behind the others, and lets the oldest go where there are
 // too many. The newest is always kept. The text is the ring's from then on.
-func (k *ring) add(f frame, text []byte) {
+func (k *ring) add(f encodedEvent, text []byte) {
 	f.text = k.lay(text)
 	k.frames = append(k.frames, f)
 	k.bytes += len(text)
@@ -59,7 +59,7 @@ func (k *ring) add(f frame, text []byte) {
 	for n := len(k.frames); n-drop > 1 && (n-drop > k.maxFrames || k.bytes > k.maxBytes); drop++ {
 		k.bytes -= len(k.frames[drop].text)
 		k.gone = k.frames[drop].seq
-		k.frames[drop] = frame{}
+		k.frames[drop] = encodedEvent{}
 	}
 	k.frames = k.frames[drop:]
 	k.first += uint64(drop)
@@ -80,7 +80,7 @@ func (k *ring) lay(text []byte) []byte {
 }
 
 // read copies frames from a position on, as many as fit.
-func (k *ring) read(pos uint64, into []frame) int {
+func (k *ring) read(pos uint64, into []encodedEvent) int {
 	return copy(into, k.frames[pos-k.first:])
 }
 
@@ -90,8 +90,8 @@ func (k *ring) find(seq uint64) uint64 {
 	return k.first + uint64(n)
 }
 
-// joined is a run of texts with that of the frame behind it, where it lies there.
-func (f *frame) joined(run []byte) ([]byte, bool) {
+// appendRun is a run of texts with that of the frame behind it, where it lies there.
+func (f *encodedEvent) appendRun(run []byte) ([]byte, bool) {
 	n := len(f.text)
 	if len(run) == 0 || n == 0 || cap(run)-len(run) < n {
 		return nil, false
@@ -106,17 +106,17 @@ type eventFilter struct {
 	kinds    []string
 }
 
-func (w eventFilter) all() bool { return w.sessions == nil && w.kinds == nil }
+func (w eventFilter) matchesAll() bool { return w.sessions == nil && w.kinds == nil }
 
-func (w eventFilter) wants(f *frame) bool {
+func (w eventFilter) wants(f *encodedEvent) bool {
 	return f.everyone || (w.sessions == nil || slices.Contains(w.sessions, f.session)) &&
 		(w.kinds == nil || slices.Contains(w.kinds, f.kind))
 }
 
 // encodeEvent makes a frame of an event. An event that can not be encoded is told
 // with nothing but its name: numbers have no gaps that nobody explains.
-func encodeEvent(instance string, e event.Event) (f frame, text []byte, err error) {
-	f = frame{seq: e.Seq, kind: e.Type}
+func encodeEvent(instance string, e event.Event) (f encodedEvent, text []byte, err error) {
+	f = encodedEvent{seq: e.Seq, kind: e.Type}
 	session := ""
 	_, f.everyone = e.Properties.(event.Missed)
 	e.Properties = solidEvent(e.Properties)

@@ -91,7 +91,7 @@ func (s *streamStage) notify(session string, n int) {
 // push adds a large event by hand, which is quicker than to encode it.
 func (s *streamStage) push(seq uint64) {
 	data := `{"text":"` + strings.Repeat("x", 256<<10) + `"}`
-	s.hub.add(frame{seq: seq, kind: "test.big"}, eventBlock("inst-"+strconv.FormatUint(seq, 10), "test.big", []byte(data)))
+	s.hub.add(encodedEvent{seq: seq, kind: "test.big"}, eventBlock("inst-"+strconv.FormatUint(seq, 10), "test.big", []byte(data)))
 }
 
 // A toldEvent is one event as a client reads it.
@@ -504,7 +504,7 @@ func TestRing(t *testing.T) {
 		if random.IntN(100) == 0 {
 			text += strings.Repeat("y", 400<<10) // more than is kept
 		}
-		k.add(frame{seq: seq}, []byte(text))
+		k.add(encodedEvent{seq: seq}, []byte(text))
 		want = append(want, text)
 		if len(k.frames) == 0 || len(k.frames) > 50 || len(k.frames) > 1 && k.bytes > 300<<10 {
 			t.Fatalf("%d frames of %d bytes are kept", len(k.frames), k.bytes)
@@ -512,7 +512,7 @@ func TestRing(t *testing.T) {
 		if k.end() != uint64(len(want))+1 || k.last != seq || k.find(k.gone) != k.first || k.find(seq) != k.end() {
 			t.Fatalf("first %d, end %d, gone %d", k.first, k.end(), k.gone)
 		}
-		into := make([]frame, 60)
+		into := make([]encodedEvent, 60)
 		n := k.read(k.first, into)
 		var run []byte
 		for i, f := range into[:n] {
@@ -520,7 +520,7 @@ func TestRing(t *testing.T) {
 			if string(f.text) != text {
 				t.Fatalf("frame %d is another", f.seq)
 			}
-			if longer, ok := f.joined(run); ok {
+			if longer, ok := f.appendRun(run); ok {
 				if string(longer) != string(run)+text {
 					t.Fatalf("frame %d does not follow the one before", f.seq)
 				}
@@ -537,20 +537,20 @@ func TestRing(t *testing.T) {
 func TestRingLaysOut(t *testing.T) {
 	k := ring{maxFrames: 50, maxBytes: streamBytes, first: 1}
 	for i, size := range []int{100, slabShare + 1, 200, slabShare} {
-		k.add(frame{seq: uint64(i + 1)}, make([]byte, size))
+		k.add(encodedEvent{seq: uint64(i + 1)}, make([]byte, size))
 	}
 	if large := k.frames[1].text; cap(large) != len(large) {
 		t.Errorf("%d bytes are held for %d", cap(large), len(large))
 	}
-	if _, ok := k.frames[1].joined(k.frames[0].text); ok {
+	if _, ok := k.frames[1].appendRun(k.frames[0].text); ok {
 		t.Error("a large text lies among the small ones")
 	}
-	if _, ok := k.frames[2].joined(k.frames[1].text); ok {
+	if _, ok := k.frames[2].appendRun(k.frames[1].text); ok {
 		t.Error("a small text lies behind a large one")
 	}
 	run := k.frames[0].text
 	for _, i := range []int{2, 3} {
-		longer, ok := k.frames[i].joined(run)
+		longer, ok := k.frames[i].appendRun(run)
 		if !ok {
 			t.Fatalf("text %d does not lie behind the small ones before it", i)
 		}
@@ -564,10 +564,10 @@ func TestRingLaysOut(t *testing.T) {
 // What is dropped is let go of, though what follows in the same array is kept.
 func TestRingLetsGo(t *testing.T) {
 	k := ring{maxFrames: 2, maxBytes: streamBytes, first: 1}
-	k.frames = make([]frame, 0, 8)
+	k.frames = make([]encodedEvent, 0, 8)
 	whole := k.frames[:8]
 	for seq := range uint64(6) {
-		k.add(frame{seq: seq + 1, kind: "test"}, []byte("text"))
+		k.add(encodedEvent{seq: seq + 1, kind: "test"}, []byte("text"))
 	}
 	for i, f := range whole {
 		if held := f.text != nil; held != (i == 4 || i == 5) {

@@ -37,7 +37,7 @@ func newTurn(session string) *turn {
 	return &turn{session: session, done: make(chan struct{}), began: make(chan struct{})}
 }
 
-func (t *turn) begin() { t.start.Do(func() { close(t.began) }) }
+func (t *turn) markBegun() { t.start.Do(func() { close(t.began) }) }
 
 // sessions are those that are worked on. That their turns began may not have
 // been told: whoever waits for it goes on.
@@ -46,7 +46,7 @@ func (ts *turns) sessions() (out []string) {
 	defer ts.mu.Unlock()
 	for id, t := range ts.by {
 		out = append(out, id)
-		t.begin()
+		t.markBegun()
 	}
 	return out
 }
@@ -75,12 +75,12 @@ func (ts *turns) see(e event.Event) {
 		}
 	}
 	if t != nil {
-		t.begin()
+		t.markBegun()
 	}
 }
 
-// claim notes a turn on a session; one at a time works on it.
-func (ts *turns) claim(t *turn) error {
+// claimSession notes a turn on a session; one at a time works on it.
+func (ts *turns) claimSession(t *turn) error {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	if ts.by[t.session] != nil {
@@ -90,8 +90,8 @@ func (ts *turns) claim(t *turn) error {
 	return nil
 }
 
-// drop forgets a turn that has ended, or that came to nothing.
-func (ts *turns) drop(t *turn) {
+// release forgets a turn that has ended, or that came to nothing.
+func (ts *turns) release(t *turn) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	if ts.by[t.session] == t {
@@ -125,7 +125,7 @@ func (s *Server) launch(session string, run func(context.Context) (*agent.Turn, 
 	}
 	t := newTurn(session)
 	life, t.end = context.WithCancelCause(life)
-	if err := s.turns.claim(t); err != nil {
+	if err := s.turns.claimSession(t); err != nil {
 		t.end(nil)
 		leave()
 		return nil, err
@@ -134,9 +134,9 @@ func (s *Server) launch(session string, run func(context.Context) (*agent.Turn, 
 		defer leave()
 		defer t.end(nil)
 		t.out, t.err = run(life)
-		s.turns.drop(t)
+		s.turns.release(t)
 		close(t.done)
-		t.begin()
+		t.markBegun()
 	}()
 	return t, nil
 }

@@ -10,7 +10,7 @@ import (
 
 // A watch knows what events have told: which sessions are worked on, and since
 // when something waits for a person.
-type watch struct {
+type activity struct {
 	wake chan struct{} // something else waits
 
 	mu     sync.Mutex
@@ -24,13 +24,13 @@ type asked struct {
 	question bool
 }
 
-func newWatch() *watch {
-	return &watch{wake: make(chan struct{}, 1), status: map[string]event.Status{}, asked: map[string]asked{}, calls: map[[2]string]chan struct{}{}}
+func newWatch() *activity {
+	return &activity{wake: make(chan struct{}, 1), status: map[string]event.Status{}, asked: map[string]asked{}, calls: map[[2]string]chan struct{}{}}
 }
 
 // expect returns a channel that closes when a call has been recorded, or when
 // that is not known.
-func (w *watch) expect(session, id string) (kept <-chan struct{}, forget func()) {
+func (w *activity) expect(session, id string) (kept <-chan struct{}, forget func()) {
 	key, c := [2]string{session, id}, make(chan struct{})
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -45,15 +45,15 @@ func (w *watch) expect(session, id string) (kept <-chan struct{}, forget func())
 }
 
 // recorded lets whoever expects a call go on. The caller holds the lock.
-func (w *watch) recorded(session, id string) {
+func (w *activity) recorded(session, id string) {
 	if c := w.calls[[2]string{session, id}]; c != nil {
 		close(c)
 		delete(w.calls, [2]string{session, id})
 	}
 }
 
-// follow reads the events of the runtime for as long as the server lives.
-func (s *Server) follow() {
+// followEvents reads the events of the runtime for as long as the server lives.
+func (s *Server) followEvents() {
 	for e := range s.rt.Events(s.life, 0) {
 		if _, ok := e.Properties.(event.Missed); ok {
 			s.resync()
@@ -64,7 +64,7 @@ func (s *Server) follow() {
 	}
 }
 
-func (w *watch) see(e event.Event) {
+func (w *activity) see(e event.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch p := e.Properties.(type) {
@@ -77,11 +77,11 @@ func (w *watch) see(e event.Event) {
 			w.status[p.Session] = p.Status
 		}
 	case event.PermissionAsked:
-		w.ask(p.ID, asked{at: e.Time})
+		w.addWaiting(p.ID, asked{at: e.Time})
 	case event.PermissionReplied:
 		delete(w.asked, p.Request)
 	case event.QuestionAsked:
-		w.ask(p.ID, asked{at: e.Time, question: true})
+		w.addWaiting(p.ID, asked{at: e.Time, question: true})
 	case event.QuestionReplied:
 		delete(w.asked, p.Request)
 	case event.QuestionRejected:
@@ -89,8 +89,8 @@ func (w *watch) see(e event.Event) {
 	}
 }
 
-// ask notes that something waits. The caller holds the lock.
-func (w *watch) ask(id string, a asked) {
+// addWaiting notes that something waits. The caller holds the lock.
+func (w *activity) addWaiting(id string, a asked) {
 	w.asked[id] = a
 	select {
 	case w.wake <- struct{}{}:
@@ -120,7 +120,7 @@ func (s *Server) resync() {
 	}
 	clear(w.asked)
 	for id, a := range waiting {
-		w.ask(id, a)
+		w.addWaiting(id, a)
 	}
 	for key := range w.calls {
 		w.recorded(key[0], key[1])
@@ -131,8 +131,8 @@ func (s *Server) resync() {
 	}
 }
 
-// of is how the work on a session goes.
-func (w *watch) of(session string) event.Status {
+// sessionStatus is how the work on a session goes.
+func (w *activity) sessionStatus(session string) event.Status {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if st, ok := w.status[session]; ok {
@@ -142,7 +142,7 @@ func (w *watch) of(session string) event.Status {
 }
 
 // since is when something began to wait: just now, where that was not told yet.
-func (w *watch) since(id string) time.Time {
+func (w *activity) since(id string) time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if a, ok := w.asked[id]; ok {
@@ -153,7 +153,7 @@ func (w *watch) since(id string) time.Time {
 
 // overdue takes out what has waited since before a time, and says when the
 // next of the others began; the zero time for none.
-func (w *watch) overdue(before time.Time) (over map[string]asked, next time.Time) {
+func (w *activity) overdue(before time.Time) (over map[string]asked, next time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	over = map[string]asked{}
@@ -183,7 +183,7 @@ func (s *Server) expire() {
 		}
 		over, next := s.watch.overdue(time.Now().Add(-s.opt.Patience))
 		for id, a := range over {
-			s.refuse(id, a)
+			s.expireRequest(id, a)
 		}
 		rest := s.opt.Patience
 		if !next.IsZero() {
@@ -193,8 +193,8 @@ func (s *Server) expire() {
 	}
 }
 
-// refuse ends what nobody has answered. It may have been answered just now.
-func (s *Server) refuse(id string, a asked) {
+// expireRequest ends what nobody has answered. It may have been answered just now.
+func (s *Server) expireRequest(id string, a asked) {
 	why := fmt.Sprintf("Nobody answered within %s, so the server said no. Ask again when somebody is there.", s.opt.Patience)
 	if a.question {
 		_ = s.rt.Requests().ExpireQuestion(id, why)

@@ -46,7 +46,7 @@ func (s *Store) insert(ctx context.Context, c record.Call) error {
 	if c.ID == "" {
 		return fmt.Errorf("recording a call of %s: it has no id", c.Tool)
 	}
-	own, err := s.own()
+	own, err := s.ownerName()
 	if err != nil {
 		return s.fault(doing, err)
 	}
@@ -73,7 +73,7 @@ func (s *Store) Finish(c record.Call) error {
 		return err
 	}
 	doing := "finishing call " + c.ID
-	own, err := s.own()
+	own, err := s.ownerName()
 	if err != nil {
 		return s.fault(doing, err)
 	}

@@ -107,8 +107,8 @@ func (c *conn) query(ctx context.Context, each func([]driver.Value) error, query
 	return errors.Join(err, rows.Close())
 }
 
-// number runs a query whose answer is one number.
-func (c *conn) number(query string) (n int64, err error) {
+// queryInt runs a query whose answer is one number.
+func (c *conn) queryInt(query string) (n int64, err error) {
 	err = c.query(context.Background(), func(row []driver.Value) error {
 		n, _ = row[0].(int64)
 		return nil
@@ -124,8 +124,8 @@ func (c *conn) bind(args []any) []driver.NamedValue {
 	return c.args
 }
 
-// code returns the primary SQLite result code of err, or 0.
-func code(err error) int {
+// resultCode returns the primary SQLite result code of err, or 0.
+func resultCode(err error) int {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		return e.Code() & 0xff
 	}
@@ -134,7 +134,7 @@ func code(err error) int {
 
 // locked reports whether err means that another process is in the way.
 func locked(err error) bool {
-	switch code(err) {
+	switch resultCode(err) {
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED, lib.SQLITE_PROTOCOL:
 		return true
 	}
@@ -143,7 +143,7 @@ func locked(err error) bool {
 
 // damaged reports whether err means that the file is not a sound database.
 func damaged(err error) bool {
-	switch code(err) {
+	switch resultCode(err) {
 	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
 		return true
 	}

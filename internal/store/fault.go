@@ -34,7 +34,7 @@ func explain(doing, where string, err error) error {
 	if damaged(err) {
 		return fmt.Errorf("%s: %s is damaged; close every process that uses it and start again to have it moved aside: %w", doing, where, err)
 	}
-	switch code(err) {
+	switch resultCode(err) {
 	case lib.SQLITE_FULL:
 		return fmt.Errorf("%s: the disk of %s is full; free some space and try again: %w", doing, where, err)
 	case lib.SQLITE_READONLY, lib.SQLITE_CANTOPEN, lib.SQLITE_PERM:

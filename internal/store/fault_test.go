@@ -163,7 +163,7 @@ func TestForeign(t *testing.T) {
 	path := filepath.Join(dir, fileName)
 	ok(t, os.WriteFile(path, nil, 0o600))
 	c := must(dial(path))(t)
-	ok(t, script(c, "CREATE TABLE x(a)"))
+	ok(t, execScript(c, "CREATE TABLE x(a)"))
 	ok(t, c.close())
 	if _, err := Open(Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "something else") {
 		t.Errorf("took over a foreign database: %v", err)
@@ -173,7 +173,7 @@ func TestForeign(t *testing.T) {
 func setVersion(t *testing.T, path string, v int) {
 	t.Helper()
 	c := must(dial(path))(t)
-	ok(t, script(c, fmt.Sprint("PRAGMA user_version=", v)))
+	ok(t, execScript(c, fmt.Sprint("PRAGMA user_version=", v)))
 	ok(t, c.close())
 }
 
@@ -187,8 +187,8 @@ func TestMigrate(t *testing.T) {
 		t.Fatalf("after the upgrade: %v", err)
 	}
 	c := must(dial(s.path))(t)
-	want(t, must(c.number("SELECT a FROM extra"))(t), 7)
-	want(t, must(c.number("SELECT count(*) FROM call"))(t), 200)
+	want(t, must(c.queryInt("SELECT a FROM extra"))(t), 7)
+	want(t, must(c.queryInt("SELECT count(*) FROM call"))(t), 200)
 	ok(t, c.close())
 
 	kept := must(filepath.Glob(fmt.Sprintf("%s.v%d-*", s.path, len(migrations()))))(t)
@@ -206,8 +206,8 @@ func TestMigrate(t *testing.T) {
 		t.Fatalf("a bad step: %v", err)
 	}
 	c = must(dial(s.path))(t)
-	want(t, must(c.number("PRAGMA user_version"))(t), int64(len(migrations())+1))
-	want(t, must(c.number("SELECT count(*) FROM sqlite_schema WHERE name = 'half'"))(t), 0)
+	want(t, must(c.queryInt("PRAGMA user_version"))(t), int64(len(migrations())+1))
+	want(t, must(c.queryInt("SELECT count(*) FROM sqlite_schema WHERE name = 'half'"))(t), 0)
 	ok(t, c.close())
 }
 
@@ -220,7 +220,7 @@ func TestMigrateEach(t *testing.T) {
 		ok(t, os.WriteFile(path, nil, 0o600))
 		c := must(dial(path))(t)
 		ok(t, migrate(c, 0, migrations()[:v]))
-		ok(t, script(c, `INSERT INTO session(id, dir, project, agent, parent, title, created, updated) VALUES('s', '/d', 'p', 'build', '', 'old', 1, 2), ('child', '/d', '', '', 's', '', 3, 3);
+		ok(t, execScript(c, `INSERT INTO session(id, dir, project, agent, parent, title, created, updated) VALUES('s', '/d', 'p', 'build', '', 'old', 1, 2), ('child', '/d', '', '', 's', '', 3, 3);
 			INSERT INTO todo VALUES('s', '[]');
 			INSERT INTO call(id, session, parent, tool, agent, model, state, owner, started, ended, kind, code, input, metadata) VALUES
 				('one', 's', '', 'bash', '', '', 'completed', '', 1, 2, NULL, NULL, '{}', '{"exit":3,"output":""}'),

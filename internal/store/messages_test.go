@@ -166,7 +166,7 @@ func TestDamagedRows(t *testing.T) {
 	asking := message.Part{ID: "p", Message: "z", Session: "s", Type: message.Text, Text: "hello"}
 	ok(t, s.Save(ctx, &asked, []message.Part{asking}))
 	ok(t, s.w.do(ctx, &op{run: func(c *conn) error {
-		return script(c, fmt.Sprintf(`UPDATE part SET data = '{"type":"te' WHERE id = '%s'; UPDATE part SET data = '{"type":7}' WHERE id = '%s';
+		return execScript(c, fmt.Sprintf(`UPDATE part SET data = '{"type":"te' WHERE id = '%s'; UPDATE part SET data = '{"type":7}' WHERE id = '%s';
 			UPDATE part SET data = '{}' WHERE id = '%s'; UPDATE message SET data = '' WHERE id IN('%s', 'z')`,
 			said[1].Parts[1].ID, said[1].Parts[2].ID, said[1].Parts[3].ID, said[2].Info.ID))
 	}}))

@@ -66,15 +66,15 @@ func (s *Store) openFile() error {
 	if err := os.MkdirAll(s.runDir(), 0o700); err != nil {
 		return err
 	}
-	c, err := s.ready()
+	c, err := s.openExisting()
 	if errors.Is(err, errAttend) {
-		c, err = s.attend()
+		c, err = s.createOrMigrate()
 	}
 	if err != nil {
 		return err
 	}
 	s.w = &writer{c: c, sync: s.opts.Sync, wait: lockWait}
-	if err := s.settle(); err != nil {
+	if err := s.recoverDead(); err != nil {
 		return errors.Join(err, s.w.c.close())
 	}
 	return nil
@@ -84,9 +84,9 @@ func (s *Store) openFile() error {
 // or of an older schema. That is attended to under a lock.
 var errAttend = errors.New("store needs attention")
 
-// ready opens the file if it can be used as it is, which is the usual case
+// openExisting opens the file if it can be used as it is, which is the usual case
 // and takes no lock.
-func (s *Store) ready() (*conn, error) {
+func (s *Store) openExisting() (*conn, error) {
 	info, err := os.Stat(s.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -105,7 +105,7 @@ func (s *Store) ready() (*conn, error) {
 	}
 	c, err := dial(s.path)
 	if err == nil {
-		err = s.prepare(c)
+		err = s.prepareConn(c)
 	}
 	if err != nil {
 		err = errors.Join(err, c.close())
@@ -117,13 +117,13 @@ func (s *Store) ready() (*conn, error) {
 	return c, nil
 }
 
-// prepare checks an open file and sets the connection up for writing.
-func (s *Store) prepare(c *conn) error {
+// prepareConn checks an open file and sets the connection up for writing.
+func (s *Store) prepareConn(c *conn) error {
 	// Opening may meet a process that recovers the log or closes it.
 	if _, err := c.exec("PRAGMA busy_timeout=15000"); err != nil {
 		return err
 	}
-	version, err := c.number("PRAGMA user_version")
+	version, err := c.queryInt("PRAGMA user_version")
 	if err != nil {
 		return err
 	}
@@ -154,8 +154,8 @@ func (s *Store) prepare(c *conn) error {
 	return err
 }
 
-// settle looks after what dead processes left behind.
-func (s *Store) settle() error {
+// recoverDead looks after what dead processes left behind.
+func (s *Store) recoverDead() error {
 	unclean, err := s.recover()
 	if err != nil && !damaged(err) {
 		return err
@@ -177,14 +177,14 @@ func (s *Store) settle() error {
 	return err
 }
 
-// attend makes, migrates or replaces the file, one process at a time.
-func (s *Store) attend() (*conn, error) {
+// createOrMigrate makes, migrates or replaces the file, one process at a time.
+func (s *Store) createOrMigrate() (*conn, error) {
 	lock, err := s.attention()
 	if err != nil {
 		return nil, err
 	}
 	defer lock.Close()
-	c, err := s.ready() // another process may have been here
+	c, err := s.openExisting() // another process may have been here
 	switch {
 	case !errors.Is(err, errAttend):
 		return c, err
@@ -192,7 +192,7 @@ func (s *Store) attend() (*conn, error) {
 		if err := s.moveLog(); err != nil {
 			return nil, err
 		}
-		if c, err = s.ready(); !errors.Is(err, errAttend) {
+		if c, err = s.openExisting(); !errors.Is(err, errAttend) {
 			return c, err
 		}
 	}
@@ -266,7 +266,7 @@ func (s *Store) create() (*conn, error) {
 		_ = d.Sync() // not every system can
 		_ = d.Close()
 	}
-	return s.ready()
+	return s.openExisting()
 }
 
 // upgrade brings an older file forward, after keeping a copy of it.
@@ -279,7 +279,7 @@ func (s *Store) upgrade(steps []string) (*conn, error) {
 		if _, err := c.exec("PRAGMA busy_timeout=15000"); err != nil {
 			return err
 		}
-		version, err := c.number("PRAGMA user_version")
+		version, err := c.queryInt("PRAGMA user_version")
 		if err != nil {
 			return err
 		}
@@ -296,7 +296,7 @@ func (s *Store) upgrade(steps []string) (*conn, error) {
 	if err := errors.Join(err, c.close()); err != nil {
 		return nil, err
 	}
-	return s.ready()
+	return s.openExisting()
 }
 
 // moveAside takes a damaged file out of the way and begins a new one. The

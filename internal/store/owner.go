@@ -29,9 +29,9 @@ type owner struct {
 	lock *flock.Flock
 }
 
-// own returns the store's name on rows. The first use takes the lock: no row
+// ownerName returns the store's name on rows. The first use takes the lock: no row
 // of ours is written before it is held.
-func (s *Store) own() (string, error) {
+func (s *Store) ownerName() (string, error) {
 	if n := s.owner.name.Load(); n != nil {
 		return *n, nil
 	}
@@ -84,13 +84,13 @@ func (o *owner) take(dir string) (string, error) {
 // release gives the lock up at the end of a life.
 func (o *owner) release() {
 	if o.lock != nil {
-		discard(o.lock)
+		removeLock(o.lock)
 	}
 }
 
-// discard removes a lock file that is held, before it is let go where the
+// removeLock removes a lock file that is held, before it is let go where the
 // system allows that.
-func discard(lock *flock.Flock) {
+func removeLock(lock *flock.Flock) {
 	removed := os.Remove(lock.Path()) == nil
 	_ = lock.Close()
 	if !removed {
@@ -167,7 +167,7 @@ func (s *Store) recover() (unclean bool, err error) {
 	defer func() {
 		for _, lock := range dead {
 			if lock != nil {
-				discard(lock)
+				removeLock(lock)
 			}
 		}
 	}()
@@ -182,7 +182,7 @@ func (s *Store) recover() (unclean bool, err error) {
 		return unclean, err
 	}
 	for _, name := range names {
-		if _, known := dead[name]; !known && !s.lost(name) {
+		if _, known := dead[name]; !known && !s.ownerGone(name) {
 			continue
 		}
 		unclean = true
@@ -197,9 +197,9 @@ func (s *Store) recover() (unclean bool, err error) {
 	return unclean, nil
 }
 
-// lost reports whether the owner of running rows has no lock file, which is
+// ownerGone reports whether the owner of running rows has no lock file, which is
 // made before its first row and removed after its last.
-func (s *Store) lost(name string) bool {
+func (s *Store) ownerGone(name string) bool {
 	if n := s.owner.name.Load(); n != nil && *n == name {
 		return false
 	}

@@ -76,7 +76,7 @@ func migrate(c *conn, have int64, steps []string) error {
 		if _, err := c.exec("BEGIN IMMEDIATE"); err != nil {
 			return err
 		}
-		err := script(c, steps[v])
+		err := execScript(c, steps[v])
 		if err == nil {
 			_, err = c.exec(fmt.Sprintf("PRAGMA user_version=%d", v+1))
 		}
@@ -91,8 +91,8 @@ func migrate(c *conn, have int64, steps []string) error {
 	return nil
 }
 
-// script runs several statements without keeping them.
-func script(c *conn, text string) error {
+// execScript runs several statements without keeping them.
+func execScript(c *conn, text string) error {
 	_, err := c.c.(driver.ExecerContext).ExecContext(context.Background(), text, nil)
 	return err
 }

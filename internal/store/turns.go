@@ -14,7 +14,7 @@ import (
 // store gives up its claims. release may be called more than once.
 func (s *Store) ClaimTurn(ctx context.Context, session, who string) (release func(), err error) {
 	doing := "claiming session " + session
-	own, err := s.own()
+	own, err := s.ownerName()
 	if err != nil {
 		return nil, s.fault(doing, err)
 	}
@@ -63,7 +63,7 @@ func (s *Store) gone(name string) bool {
 	if n := s.owner.name.Load(); n != nil && *n == name {
 		return false
 	}
-	if s.lost(name) {
+	if s.ownerGone(name) {
 		return true
 	}
 	lock, gone := seize(filepath.Join(s.runDir(), name+lockExt))

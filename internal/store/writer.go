@@ -70,7 +70,7 @@ func (w *writer) do(ctx context.Context, o *op) error {
 	if w.busy {
 		o.turn = make(chan bool, 1)
 		w.mu.Unlock()
-		if lead, err := w.await(ctx, o); !lead {
+		if lead, err := w.awaitTurn(ctx, o); !lead {
 			return err
 		}
 		w.mu.Lock()
@@ -84,7 +84,7 @@ func (w *writer) do(ctx context.Context, o *op) error {
 	w.grow(batch)
 
 	w.mu.Lock()
-	w.pass()
+	w.passLead()
 	for _, other := range batch {
 		if other != o {
 			other.turn <- false
@@ -96,9 +96,9 @@ func (w *writer) do(ctx context.Context, o *op) error {
 	return o.err
 }
 
-// await waits for o's turn. It reports whether o is to lead, and otherwise
+// awaitTurn waits for o's turn. It reports whether o is to lead, and otherwise
 // how o ended.
-func (w *writer) await(ctx context.Context, o *op) (lead bool, err error) {
+func (w *writer) awaitTurn(ctx context.Context, o *op) (lead bool, err error) {
 	select {
 	case lead = <-o.turn:
 	case <-ctx.Done():
@@ -130,9 +130,9 @@ func (w *writer) withdraw(o *op) bool {
 	return false
 }
 
-// pass hands the lead to the first in the queue who waits. The caller holds
+// passLead hands the lead to the first in the queue who waits. The caller holds
 // w.mu.
-func (w *writer) pass() {
+func (w *writer) passLead() {
 	for _, o := range w.queue {
 		if !o.idle {
 			o.leading = true
@@ -213,7 +213,7 @@ func (w *writer) together(batch []*op) error {
 		return err
 	}
 	for _, o := range batch {
-		if o.err = o.run(w.c); code(o.err) != 0 {
+		if o.err = o.run(w.c); resultCode(o.err) != 0 {
 			w.rollback()
 			return o.err
 		}

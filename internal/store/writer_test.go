@@ -69,7 +69,7 @@ func TestBatchFailsAlone(t *testing.T) {
 			for _, session := range []string{name + "1", name + "2"} {
 				n := int64(0)
 				ok(t, s.read(t.Context(), "test", func(c *conn) (err error) {
-					n, err = c.number("SELECT count(*) FROM todo WHERE session = '" + session + "'")
+					n, err = c.queryInt("SELECT count(*) FROM todo WHERE session = '" + session + "'")
 					return err
 				}))
 				want(t, n, 1)

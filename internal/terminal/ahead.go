@@ -12,7 +12,7 @@ func (a *Ahead) Add(k Key) {
 		k = Key{typed, "\n"}
 	case typed, pasted:
 	case backspace, killWord, killStart:
-		a.e.move(k.name)
+		a.e.moveCursor(k.name)
 		return
 	default:
 		return

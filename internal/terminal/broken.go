@@ -61,7 +61,7 @@ func (t *Transcript) remove(part string) {
 		return
 	}
 	if t.last != "broken" {
-		t.tell("broken", t.style.Dim(brokeOff)+"\n")
+		t.addLines("broken", t.style.Dim(brokeOff)+"\n")
 	}
 }
 

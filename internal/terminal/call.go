@@ -69,7 +69,7 @@ func (t *Transcript) ownCall(h event.Payload) {
 	case event.CallRunning:
 		if p.ID == t.opt.Call && t.opt.Call != "" {
 			part := message.Part{State: &message.State{Input: p.Input}}
-			t.begin(p.ID, &underway{session: t.opt.Session, tool: p.Tool, title: titleOf(part), since: time.Now()})
+			t.beginCall(p.ID, &underway{session: t.opt.Session, tool: p.Tool, title: titleOf(part), since: time.Now()})
 		}
 	case event.CallFinished:
 		if p.ID == t.opt.Call {
@@ -82,7 +82,7 @@ func (t *Transcript) ownCall(h event.Payload) {
 	}
 }
 
-func (t *Transcript) begin(id string, u *underway) {
+func (t *Transcript) beginCall(id string, u *underway) {
 	t.calls[id] = u
 	t.order = append(t.order, id)
 }
@@ -92,14 +92,14 @@ func (t *Transcript) end(id string) {
 	t.order = slices.DeleteFunc(t.order, func(o string) bool { return o == id })
 }
 
-// call tells how far a call has come.
-func (t *Transcript) call(p message.Part) {
+// showCall tells how far a call has come.
+func (t *Transcript) showCall(p message.Part) {
 	u := t.calls[p.CallID]
 	switch p.State.Status {
 	case message.Pending, message.Running:
 		if u == nil {
 			u = &underway{session: p.Session, tool: p.Tool, part: p.ID, since: time.Now()}
-			t.begin(p.CallID, u)
+			t.beginCall(p.CallID, u)
 		}
 		u.title = titleOf(p)
 		t.silence()
@@ -112,7 +112,7 @@ func (t *Transcript) call(p message.Part) {
 	t.end(p.CallID)
 	indent := t.heading(p.Session)
 	o := outcomeOf(p, t.errors[p.CallID])
-	t.tell("calls", t.callLine(p, o, indent)+t.callDetails(p, o, indent+"  "))
+	t.addLines("calls", t.callLine(p, o, indent)+t.callDetails(p, o, indent+"  "))
 	delete(t.errors, p.CallID)
 }
 
@@ -127,14 +127,14 @@ func (t *Transcript) heading(session string) string {
 	if s := t.sessions[session]; t.child != session {
 		t.child = session
 		name := strings.TrimSpace(s.Agent + " " + s.Title)
-		t.tell("calls", indent[2:]+t.style.Bold("▸ ")+Clip(Safe(name), t.opt.Width-len(indent)-2)+"\n")
+		t.addLines("calls", indent[2:]+t.style.Bold("▸ ")+Clip(Safe(name), t.opt.Width-len(indent)-2)+"\n")
 	}
 	return indent
 }
 
 // callLine is a call that has ended, in one line; or in several, where that
 // says why it failed.
-func (t *Transcript) callLine(p message.Part, o outcome, indent string) string {
+func (t *Transcript) callLine(p message.Part, o callOutcome, indent string) string {
 	mark := t.style.Green("✓")
 	if o.failed || CommandEnd(p.State.Metadata) != "" {
 		mark = t.style.Red("✗")
@@ -193,7 +193,7 @@ func titleOf(p message.Part) string {
 
 // callDetails is what stands below the line of a call: its error, what it
 // changed, the end of what it printed.
-func (t *Transcript) callDetails(p message.Part, o outcome, indent string) string {
+func (t *Transcript) callDetails(p message.Part, o callOutcome, indent string) string {
 	var out strings.Builder
 	line := func(paint func(string) string, s string) {
 		out.WriteString(indent + paint(Clip(s, max(t.opt.Width-len(indent), 20))) + "\n")
@@ -277,7 +277,7 @@ func (t *Transcript) Tick() {
 	case t.waiting != "":
 		add(spin + " " + Safe(t.waiting))
 	case t.retry != nil:
-		toEnd(spin + " " + Safe(again(*t.retry, time.Now())))
+		toEnd(spin + " " + Safe(retryText(*t.retry, time.Now())))
 	case len(lines) == 0 && !t.busy.IsZero():
 		add(fmt.Sprintf("%s working (%s)", spin, time.Since(t.busy).Round(time.Second)))
 	}

@@ -59,7 +59,7 @@ func (e *Editor) layout() layout {
 		case '\t':
 			put("    ")
 		default:
-			put(clean(string(r), r, before))
+			put(printable(string(r), r, before))
 		}
 		before = r
 	}

@@ -76,11 +76,11 @@ func (e *Editor) Read(ctx context.Context, line Line) (string, error) {
 		select {
 		case key, ok := <-e.keys.C():
 			if !ok {
-				return "", e.leave(io.EOF)
+				return "", e.finishLine(io.EOF)
 			}
 			done, err := e.press(key)
 			if done || err != nil {
-				return string(e.text), e.leave(err)
+				return string(e.text), e.finishLine(err)
 			}
 			e.draw()
 		case <-look.C:
@@ -88,13 +88,13 @@ func (e *Editor) Read(ctx context.Context, line Line) (string, error) {
 				e.resize(columns)
 			}
 		case <-ctx.Done():
-			return "", e.leave(context.Cause(ctx))
+			return "", e.finishLine(context.Cause(ctx))
 		}
 	}
 }
 
-// leave puts the cursor below what was written.
-func (e *Editor) leave(err error) error {
+// finishLine puts the cursor below what was written.
+func (e *Editor) finishLine(err error) error {
 	e.at = len(e.text)
 	e.draw()
 	e.print("\r\n")
@@ -121,19 +121,19 @@ func (e *Editor) press(k Key) (done bool, err error) {
 			e.text = nil
 			return true, ErrInterrupted
 		}
-		e.set(nil)
+		e.setText(nil)
 	case endOfInput:
 		if len(e.text) == 0 {
 			return true, io.EOF
 		}
-		e.cut(e.at, e.next(e.at))
+		e.deleteRange(e.at, e.next(e.at))
 	case clearScreen:
 		e.print("\x1b[H\x1b[2J")
 		e.row = 0
 	case tab:
-		e.complete()
+		e.completeWord()
 	default:
-		e.move(k.name)
+		e.moveCursor(k.name)
 	}
 	return false, nil
 }
@@ -149,8 +149,8 @@ func (e *Editor) broken() bool {
 	return true
 }
 
-// move does what the keys do that move the cursor.
-func (e *Editor) move(k keyName) {
+// moveCursor does what the keys do that move the cursor.
+func (e *Editor) moveCursor(k keyName) {
 	start, stop := e.lineStart(e.at), e.lineEnd(e.at)
 	switch k {
 	case left:
@@ -179,20 +179,20 @@ func (e *Editor) move(k keyName) {
 func (e *Editor) kill(k keyName, start, stop int) {
 	switch k {
 	case backspace:
-		e.cut(e.prior(e.at), e.at)
+		e.deleteRange(e.prior(e.at), e.at)
 	case deleteNext:
-		e.cut(e.at, e.next(e.at))
+		e.deleteRange(e.at, e.next(e.at))
 	case killEnd:
 		if stop == e.at {
 			stop = e.next(stop) // the line end itself
 		}
-		e.cut(e.at, stop)
+		e.deleteRange(e.at, stop)
 	case killStart:
-		e.cut(start, e.at)
+		e.deleteRange(start, e.at)
 	case killWord:
-		e.cut(e.wordStart(e.at), e.at)
+		e.deleteRange(e.wordStart(e.at), e.at)
 	case killNextWord:
-		e.cut(e.at, e.wordEnd(e.at))
+		e.deleteRange(e.at, e.wordEnd(e.at))
 	}
 }
 
@@ -202,12 +202,12 @@ func (e *Editor) insert(s string) {
 	e.at += len(runes)
 }
 
-func (e *Editor) cut(from, to int) {
+func (e *Editor) deleteRange(from, to int) {
 	e.text = slices.Delete(e.text, from, to)
 	e.at = from
 }
 
-func (e *Editor) set(text []rune) {
+func (e *Editor) setText(text []rune) {
 	e.text = slices.Clone(text)
 	e.at = len(e.text)
 }
@@ -292,14 +292,14 @@ func (e *Editor) upOrDown(within bool, step, start int) {
 	}
 	e.past = past
 	if past == 0 {
-		e.set(e.draft)
+		e.setText(e.draft)
 	} else {
-		e.set([]rune(e.History.entries[len(e.History.entries)-past]))
+		e.setText([]rune(e.History.entries[len(e.History.entries)-past]))
 	}
 }
 
-// complete makes the word at the cursor longer, or lists what it may become.
-func (e *Editor) complete() {
+// completeWord makes the word at the cursor longer, or lists what it may become.
+func (e *Editor) completeWord() {
 	if e.Complete == nil || e.line.Answer {
 		return
 	}

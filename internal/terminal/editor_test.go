@@ -32,19 +32,19 @@ func newDesk(t *testing.T, columns int) *desk {
 	return d
 }
 
-type outcome struct {
+type callOutcome struct {
 	text string
 	err  error
 }
 
 // edit types keys, one after the other, and returns what came of it. It looks
 // at the screen before the last one.
-func (d *desk) edit(t *testing.T, line terminal.Line, keys ...string) (seen string, got outcome) {
+func (d *desk) edit(t *testing.T, line terminal.Line, keys ...string) (seen string, got callOutcome) {
 	t.Helper()
-	done := make(chan outcome, 1)
+	done := make(chan callOutcome, 1)
 	go func() {
 		text, err := d.editor.Read(t.Context(), line)
-		done <- outcome{text, err}
+		done <- callOutcome{text, err}
 	}()
 	for i, k := range keys {
 		if i == len(keys)-1 {
@@ -175,10 +175,10 @@ func TestEditorShown(t *testing.T) {
 func TestEditorResize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, 30)
-		done := make(chan outcome, 1)
+		done := make(chan callOutcome, 1)
 		go func() {
 			text, err := d.editor.Read(t.Context(), terminal.Line{Prompt: "> "})
-			done <- outcome{text, err}
+			done <- callOutcome{text, err}
 		}()
 		if _, err := io.WriteString(d.in, "abcdefghijkl"); err != nil {
 			t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 
 // An outcome is how a call ended, for people. What is an answer for a model may
 // be a failure for them.
-type outcome struct {
+type callOutcome struct {
 	failed bool
 	tool   string // that was meant
 	why    string // it failed, in place of what it was about; "" where the error stands below
@@ -23,9 +23,9 @@ type outcome struct {
 
 // outcomeOf says how a call ended. The error is the one that the runtime has
 // told of; it may be nil.
-func outcomeOf(p message.Part, e *record.Failure) outcome {
+func outcomeOf(p message.Part, e *record.Failure) callOutcome {
 	s := p.State
-	o := outcome{failed: s.Status == message.Failed || s.Kind != "", tool: p.Tool}
+	o := callOutcome{failed: s.Status == message.Failed || s.Kind != "", tool: p.Tool}
 	if t := s.Time; t != nil && t.End > t.Start {
 		o.took = duration(time.Duration(t.End-t.Start) * time.Millisecond)
 	}

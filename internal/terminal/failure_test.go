@@ -83,7 +83,7 @@ func TestAgain(t *testing.T) {
 	for next, want := range map[int64]string{
 		0: "the model is asked again (attempt 2): busy", 9_000: "the model is asked again (attempt 2): busy", 17_001: "the model is asked again in 8 s (attempt 2): busy",
 	} {
-		if got := again(event.Status{Attempt: 2, Message: "busy", Next: next}, now); got != want {
+		if got := retryText(event.Status{Attempt: 2, Message: "busy", Next: next}, now); got != want {
 			t.Errorf("%d: %s", next, got)
 		}
 	}

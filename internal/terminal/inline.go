@@ -36,7 +36,7 @@ func (in *inliner) run(s string, end bool, p pen, depth int) int {
 		}
 		if n == 0 {
 			var wait bool
-			if n, wait = in.mark(s[i:], end, p, depth); wait {
+			if n, wait = in.readMark(s[i:], end, p, depth); wait {
 				return i
 			}
 		} else {
@@ -48,18 +48,18 @@ func (in *inliner) run(s string, end bool, p pen, depth int) int {
 	return i
 }
 
-// mark reads what a mark begins, prints it and returns its length, or says
+// readMark reads what a mark begins, prints it and returns its length, or says
 // that more of the line is needed.
-func (in *inliner) mark(s string, end bool, p pen, depth int) (n int, wait bool) {
+func (in *inliner) readMark(s string, end bool, p pen, depth int) (n int, wait bool) {
 	window := s
 	if len(s) >= maxSpan {
 		window, end = s[:maxSpan], true
 	}
 	switch {
 	case s[0] == '\\':
-		n, wait = in.escape(window, end, p)
+		n, wait = in.readEscape(window, end, p)
 	case s[0] == '`':
-		n, wait = in.code(window, end, p)
+		n, wait = in.readCode(window, end, p)
 	case depth == maxNesting:
 	case s[0] == '[':
 		n, wait = in.link(window, end, p, depth)
@@ -77,8 +77,8 @@ func (in *inliner) mark(s string, end bool, p pen, depth int) (n int, wait bool)
 	return n, false
 }
 
-// escape reads a character that stands for itself.
-func (in *inliner) escape(s string, end bool, p pen) (n int, wait bool) {
+// readEscape reads a character that stands for itself.
+func (in *inliner) readEscape(s string, end bool, p pen) (n int, wait bool) {
 	if len(s) == 1 {
 		return 0, !end
 	}
@@ -108,8 +108,8 @@ func (in *inliner) next(s string, from int, one, other byte) (at, length int) {
 	return at, length
 }
 
-// code reads code between backticks.
-func (in *inliner) code(s string, end bool, p pen) (n int, wait bool) {
+// readCode reads code between backticks.
+func (in *inliner) readCode(s string, end bool, p pen) (n int, wait bool) {
 	open := runLength(s)
 	switch {
 	case open == len(s):

@@ -127,7 +127,7 @@ func (k *Keys) parse(pieces <-chan []byte) {
 			keys = p.feed(piece)
 			wait.Reset(escapeWait)
 		case <-wait.C:
-			keys = p.rest()
+			keys = p.flushKeys()
 		case <-k.done:
 			return
 		}
@@ -163,7 +163,7 @@ func (p *keyParser) feed(b []byte) (keys []Key) {
 			}
 			continue
 		}
-		n, key := p.one()
+		n, key := p.readKey()
 		if n == 0 {
 			return keys
 		}
@@ -177,8 +177,8 @@ func (p *keyParser) feed(b []byte) (keys []Key) {
 	return keys
 }
 
-// rest returns what is left as if nothing more came: the escape key.
-func (p *keyParser) rest() []Key {
+// flushKeys returns what is left as if nothing more came: the escape key.
+func (p *keyParser) flushKeys() []Key {
 	if p.pasting || len(p.pending) == 0 || p.pending[0] != 0x1b {
 		return nil
 	}
@@ -209,8 +209,8 @@ func (p *keyParser) goOn(keys *[]Key) bool {
 	return true
 }
 
-// one reads one key and returns its length; 0 where it is not whole yet.
-func (p *keyParser) one() (int, Key) {
+// readKey reads one key and returns its length; 0 where it is not whole yet.
+func (p *keyParser) readKey() (int, Key) {
 	b := p.pending
 	if b[0] == 0x1b {
 		return p.sequence()

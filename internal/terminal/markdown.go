@@ -31,7 +31,7 @@ type Markdown struct {
 
 	out   strings.Builder // not written yet
 	line  []byte          // read and not used up
-	place place
+	place lineState
 	leaf  leaf   // what the line is, once its beginning was read
 	fence *leaf  // the one that is open
 	rows  []row  // of a table that is not printed yet
@@ -47,10 +47,10 @@ type Markdown struct {
 }
 
 // A place is where in a line the reading is.
-type place int
+type lineState int
 
 const (
-	atStart place = iota
+	atStart lineState = iota
 	inText
 	inCode
 	inRow
@@ -126,7 +126,7 @@ func (m *Markdown) step(s []byte) (n int, wait bool) {
 	n = bytes.IndexByte(s, '\n')
 	end := n >= 0
 	if !end {
-		n = whole(s)
+		n = wholePrefix(s)
 	}
 	chunk := string(s[:n])
 	if end {
@@ -134,9 +134,9 @@ func (m *Markdown) step(s []byte) (n int, wait bool) {
 		chunk = strings.TrimSuffix(chunk, "\r")
 	}
 	if m.place == inCode {
-		m.code(chunk, end)
+		m.printCode(chunk, end)
 	} else {
-		m.text(chunk, end)
+		m.printText(chunk, end)
 	}
 	if end {
 		m.place = atStart
@@ -144,10 +144,10 @@ func (m *Markdown) step(s []byte) (n int, wait bool) {
 	return n, n == 0
 }
 
-// whole is how much of s can be read although more may follow: it ends with a
+// wholePrefix is how much of s can be read although more may follow: it ends with a
 // whole character, and not with a carriage return, which may belong to the end
 // of the line.
-func whole(s []byte) int {
+func wholePrefix(s []byte) int {
 	n := len(s)
 	for i := 1; i < utf8.UTFMax && i <= n; i++ {
 		if utf8.RuneStart(s[n-i]) {
@@ -172,7 +172,7 @@ func (m *Markdown) start(s []byte) (n int, wait bool) {
 	if end >= 0 {
 		view = bytes.TrimSuffix(view[:end], []byte{'\r'})
 	} else if !full {
-		view = view[:whole(view)]
+		view = view[:wholePrefix(view)]
 	}
 	look := &opening{s: string(view), end: end >= 0, m: m}
 	l := leaf{kind: leaveLeaf}
@@ -197,12 +197,12 @@ func (m *Markdown) start(s []byte) (n int, wait bool) {
 	if l.kind.takesLine() {
 		n = end + 1
 	}
-	m.enter(l)
+	m.beginLeaf(l)
 	return n, false
 }
 
-// enter begins a line whose kind is known.
-func (m *Markdown) enter(l leaf) {
+// beginLeaf begins a line whose kind is known.
+func (m *Markdown) beginLeaf(l leaf) {
 	m.leaf = l
 	if l.kind != rowLeaf {
 		m.flushTable()
@@ -218,7 +218,7 @@ func (m *Markdown) enter(l leaf) {
 		m.place = inRow
 		return
 	}
-	m.space()
+	m.printOwedBlank()
 	switch l.kind {
 	case codeLeaf:
 		m.place, m.column, m.before = inCode, 0, 0
@@ -242,8 +242,8 @@ func (m *Markdown) enter(l leaf) {
 	}
 }
 
-// space prints the blank line that is owed.
-func (m *Markdown) space() {
+// printOwedBlank prints the blank line that is owed.
+func (m *Markdown) printOwedBlank() {
 	if m.blank {
 		m.out.WriteString(strings.TrimRight(m.o.Prefix, " ") + "\n")
 	}
@@ -266,8 +266,8 @@ func (m *Markdown) rule() string {
 	return dim.paint(strings.Repeat("─", min(m.o.Width-8, 40)))
 }
 
-// text reads on in a line of words.
-func (m *Markdown) text(s string, end bool) {
+// printText reads on in a line of words.
+func (m *Markdown) printText(s string, end bool) {
 	if !m.o.Color {
 		m.wrap.write("", s)
 	} else {
@@ -287,16 +287,16 @@ func (m *Markdown) text(s string, end bool) {
 	}
 }
 
-// code reads on in a line of code. It is not broken: it is the terminal that
+// printCode reads on in a line of code. It is not broken: it is the terminal that
 // does, so that what is copied from there stays whole.
-func (m *Markdown) code(s string, end bool) {
+func (m *Markdown) printCode(s string, end bool) {
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		char := s[i : i+size]
 		if r == '\t' {
 			char = strings.Repeat(" ", 4-m.column%4)
 		} else {
-			char = clean(char, r, m.before)
+			char = printable(char, r, m.before)
 		}
 		m.column += Width(char)
 		m.before, i = r, i+size

@@ -70,7 +70,7 @@ func (o *opening) read() leaf {
 			l.kind = rowLeaf
 			return l
 		}
-		if o.block(&l) {
+		if o.matchBlock(&l) {
 			return l
 		}
 		more := false
@@ -110,9 +110,9 @@ func (o *opening) blanks(most int) (n int) {
 	return n
 }
 
-// block tries what can not hold anything else: a heading, a rule, a fence. It
+// matchBlock tries what can not hold anything else: a heading, a rule, a fence. It
 // reports whether it is decided that the line is one, or that more is needed.
-func (o *opening) block(l *leaf) bool {
+func (o *opening) matchBlock(l *leaf) bool {
 	switch c := o.s[o.at]; c {
 	case '#':
 		return o.heading(l)

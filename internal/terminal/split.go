@@ -88,7 +88,7 @@ func (v *Split) write(part, words string) {
 		v.rest.Close() // nothing that goes on stands in the way
 		words = text.VisibleLines(words)
 		if v.rest.opt.Live {
-			v.rest.apart("words")
+			v.rest.separate("words")
 		}
 	}
 	v.open = !strings.HasSuffix(words, "\n")

@@ -27,7 +27,7 @@ func (m *Markdown) row(s []byte) (n int, wait bool) {
 	m.place = atStart
 	if n < 0 { // too long for a table
 		m.leaf.kind = textLeaf
-		m.enter(m.leaf)
+		m.beginLeaf(m.leaf)
 		return 0, false
 	}
 	line := strings.TrimSuffix(string(s[:n]), "\r")
@@ -45,7 +45,7 @@ func (m *Markdown) flushTable() {
 	if len(rows) == 0 {
 		return
 	}
-	m.space()
+	m.printOwedBlank()
 	if len(rows) > 1 {
 		if cols := columns(rows[1].text); cols != nil && m.table(rows, cols) {
 			return
@@ -55,7 +55,7 @@ func (m *Markdown) flushTable() {
 		m.wrap.first, m.wrap.rest = r.first, r.rest
 		m.leaf = r.leaf
 		m.tail, m.in.before = "", ' '
-		m.text(r.text, true)
+		m.printText(r.text, true)
 	}
 }
 
@@ -129,7 +129,7 @@ func (m *Markdown) table(rows []row, cols []column) bool {
 		}
 		texts = append(texts, fields)
 	}
-	fit(cols, room)
+	shrinkColumns(cols, room)
 	for i, fields := range texts {
 		m.tableRow(rows[0].rest, fields, cols, i == 0)
 		if i == 0 {
@@ -139,8 +139,8 @@ func (m *Markdown) table(rows []row, cols []column) bool {
 	return true
 }
 
-// fit makes the widest columns narrower until all fit.
-func fit(cols []column, room int) {
+// shrinkColumns makes the widest columns narrower until all fit.
+func shrinkColumns(cols []column, room int) {
 	most := 2
 	for _, c := range cols {
 		most = max(most, c.width)

@@ -99,7 +99,7 @@ func (t *Transcript) Await(what string) { t.waiting = what }
 func (t *Transcript) Typed(words string) { t.typed = words }
 
 // Note tells a line that a person has to look at.
-func (t *Transcript) Note(line string) { t.tell("note", t.style.Yellow(line)+"\n") }
+func (t *Transcript) Note(line string) { t.addLines("note", t.style.Yellow(line)+"\n") }
 
 // Event tells what happened, as far as it is a part of the session.
 func (t *Transcript) Event(e event.Event) {
@@ -108,7 +108,7 @@ func (t *Transcript) Event(e event.Event) {
 		t.message(p.Info)
 	case event.PartDelta:
 		if _, begun := t.told[p.Part]; begun {
-			t.say(p.Part, p.Delta)
+			t.addText(p.Part, p.Delta)
 		}
 	case event.PartUpdated:
 		t.update(p.Part)
@@ -121,9 +121,9 @@ func (t *Transcript) Event(e event.Event) {
 			c.progress(p)
 		}
 	case event.PermissionAsked:
-		t.asked(p.Request)
+		t.addRequest(p.Request)
 	case event.QuestionAsked:
-		t.pause(p.Session)
+		t.beginQuestion(p.Session)
 	default:
 		t.about(e)
 	}
@@ -136,23 +136,23 @@ func (t *Transcript) about(e event.Event) {
 		if p.Info.Parent == "" && t.opt.Session == "" {
 			t.opt.Session = p.Info.ID
 		}
-		t.hear(p.Info)
+		t.addSession(p.Info)
 	case event.SessionUpdated:
-		t.hear(p.Info)
+		t.addSession(p.Info)
 	case event.SessionStatus:
 		t.state(p)
 	case event.SessionIdle:
 		t.over = t.over || t.root(p.Session)
 	case event.SessionCompacted:
 		if t.root(p.Session) {
-			t.tell("note", t.style.Dim("The conversation so far was summed up.")+"\n")
+			t.addLines("note", t.style.Dim("The conversation so far was summed up.")+"\n")
 		}
 	case event.TodosChanged:
 		if t.root(p.Session) {
 			t.todos(p)
 		}
 	case event.Missed:
-		t.tell("note", t.style.Dim(text.Count(p.Count, "event was", "events were")+" too fast to be told.")+"\n")
+		t.addLines("note", t.style.Dim(text.Count(p.Count, "event was", "events were")+" too fast to be told.")+"\n")
 	}
 }
 
@@ -177,8 +177,8 @@ func (t *Transcript) depth(session string) (n int) {
 	return n
 }
 
-// hear learns of a session that one of this transcript has started.
-func (t *Transcript) hear(s record.Session) {
+// addSession learns of a session that one of this transcript has started.
+func (t *Transcript) addSession(s record.Session) {
 	if s.Parent != "" && t.mine(s.Parent) {
 		t.sessions[s.ID] = s
 	}
@@ -193,7 +193,7 @@ func (t *Transcript) state(p event.SessionStatus) {
 	case "retry":
 		t.retry = &p.Status
 		if !t.opt.Live {
-			t.Note(Safe(again(p.Status, time.Now())))
+			t.Note(Safe(retryText(p.Status, time.Now())))
 		}
 	case "busy":
 		if t.root(p.Session) && t.busy.IsZero() {
@@ -206,8 +206,8 @@ func (t *Transcript) state(p event.SessionStatus) {
 	}
 }
 
-// again says when the model is asked again, and why.
-func again(s event.Status, now time.Time) string {
+// retryText says when the model is asked again, and why.
+func retryText(s event.Status, now time.Time) string {
 	when := ""
 	if wait := time.UnixMilli(s.Next).Sub(now); s.Next > 0 && wait > 0 {
 		when = fmt.Sprintf(" in %d s", int64((wait+time.Second-1)/time.Second))
@@ -235,20 +235,20 @@ func (t *Transcript) update(p message.Part) {
 		n := t.told[p.ID]
 		t.told[p.ID], t.thought[p.ID] = n, p.Type == message.Reasoning // from now on it may grow
 		if len(p.Text) > n {
-			t.say(p.ID, p.Text[n:])
+			t.addText(p.ID, p.Text[n:])
 		}
 		if p.Time != nil && p.Time.End != 0 && t.part == p.ID {
 			t.silence()
 		}
 	case message.Tool:
 		if p.State != nil && t.mine(p.Session) {
-			t.call(p)
+			t.showCall(p)
 		}
 	}
 }
 
-// say tells the next words of a part.
-func (t *Transcript) say(part, words string) {
+// addText tells the next words of a part.
+func (t *Transcript) addText(part, words string) {
 	if words == "" {
 		return
 	}
@@ -308,7 +308,7 @@ type lazily struct {
 
 // Write passes on what is told.
 func (l lazily) Write(p []byte) (int, error) {
-	if l.t.apart(l.kind) {
+	if l.t.separate(l.kind) {
 		l.rows++
 	}
 	l.add(string(p), l.t.opt.Width)
@@ -337,8 +337,8 @@ func (s *safeWords) Close() error {
 	return err
 }
 
-// apart leaves a line free between things of different kinds.
-func (t *Transcript) apart(kind string) (parted bool) {
+// separate leaves a line free between things of different kinds.
+func (t *Transcript) separate(kind string) (parted bool) {
 	if parted = t.last != "" && t.last != kind; parted {
 		_, _ = io.WriteString(t.opt.Out, "\n") // who reads it may be gone
 	}
@@ -346,17 +346,17 @@ func (t *Transcript) apart(kind string) (parted bool) {
 	return parted
 }
 
-// tell tells whole lines of a kind.
-func (t *Transcript) tell(kind, lines string) {
+// addLines tells whole lines of a kind.
+func (t *Transcript) addLines(kind, lines string) {
 	t.silence()
 	t.drawn = nil
 	t.status.Erase()
-	t.apart(kind)
+	t.separate(kind)
 	_, _ = io.WriteString(t.opt.Out, lines) // who reads it may be gone
 }
 
-// pause makes room for a question, below the name of who asks it.
-func (t *Transcript) pause(session string) {
+// beginQuestion makes room for a question, below the name of who asks it.
+func (t *Transcript) beginQuestion(session string) {
 	if t.mine(session) {
 		t.heading(session)
 	}
@@ -366,12 +366,12 @@ func (t *Transcript) pause(session string) {
 	t.last = "question"
 }
 
-// asked makes room for a request, which shows its difference itself.
-func (t *Transcript) asked(req permission.Request) {
+// addRequest makes room for a request, which shows its difference itself.
+func (t *Transcript) addRequest(req permission.Request) {
 	if diff, _ := req.Metadata["diff"].(string); diff != "" && req.Call != nil {
 		t.seen[req.Call.Call] = true
 	}
-	t.pause(req.Session)
+	t.beginQuestion(req.Session)
 }
 
 func (t *Transcript) todos(p event.TodosChanged) {
@@ -380,7 +380,7 @@ func (t *Transcript) todos(p event.TodosChanged) {
 		list[i] = Todo{Text: d.Content, Status: d.Status}
 	}
 	if len(list) > 0 {
-		t.tell("todos", Todos(list, Options{Width: t.opt.Width, Color: t.opt.Color}))
+		t.addLines("todos", Todos(list, Options{Width: t.opt.Width, Color: t.opt.Color}))
 	}
 }
 

@@ -90,9 +90,9 @@ func ClipMiddle(s string, columns int) string {
 	return start + s[at:]
 }
 
-// clean returns a character as it may be printed: itself, the escape of one
+// printable returns a character as it may be printed: itself, the escape of one
 // that could hide something, or nothing for a part of the picture before it.
-func clean(char string, r, before rune) string {
+func printable(char string, r, before rune) string {
 	if (r == 0xfe0e || r == 0xfe0f || r == 0x200d) && (before >= 0x2000 || strings.ContainsRune("#*0123456789©®", before)) {
 		return "" // of an emoji
 	}
@@ -118,7 +118,7 @@ func Safe(s string) string {
 		if r == '\t' {
 			out.WriteString("    ")
 		} else {
-			out.WriteString(clean(s[i:i+size], r, before))
+			out.WriteString(printable(s[i:i+size], r, before))
 		}
 		before, i = r, i+size
 	}

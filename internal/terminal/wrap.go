@@ -46,7 +46,7 @@ func (p prefix) add(s string, with pen) prefix {
 }
 
 // A span is a text in one pen.
-type span struct {
+type penSpan struct {
 	pen  pen
 	text []byte
 }
@@ -68,7 +68,7 @@ type wrapper struct {
 	lines  int  // begun
 	column int
 	blanks int // between what is printed and the word
-	word   []span
+	word   []penSpan
 	size   int  // of the word, in columns
 	bytes  int  // of the word
 	apart  bool // the word may end here without a blank: it ends with a wide character
@@ -83,7 +83,7 @@ func (w *wrapper) write(p pen, s string) {
 			w.flush()
 			w.blanks++
 		} else {
-			w.add(p, clean(s[i:i+size], r, w.before))
+			w.add(p, printable(s[i:i+size], r, w.before))
 		}
 		w.before, i = r, i+size
 	}
@@ -99,21 +99,21 @@ func (w *wrapper) add(p pen, s string) {
 	wide := columns == 2 && size == len(s)
 	closing := strings.ContainsRune("、。，．！？：；）」』】》〉,.!?:;)]”’", r)
 	parts := columns > 0 && !closing && (w.apart || wide) // wide characters may be parted
-	if w.size > 0 && (parts || w.size+columns > w.room()) || w.bytes > maxWord {
+	if w.size > 0 && (parts || w.size+columns > w.contentWidth()) || w.bytes > maxWord {
 		w.flush()
 	}
 	if n := len(w.word); n > 0 && w.word[n-1].pen == p {
 		w.word[n-1].text = append(w.word[n-1].text, s...)
 	} else {
-		w.word = append(w.word, span{p, []byte(s)})
+		w.word = append(w.word, penSpan{p, []byte(s)})
 	}
 	w.size += columns
 	w.bytes += len(s)
 	w.apart = wide || w.apart && closing
 }
 
-// room is how many columns a line has for words.
-func (w *wrapper) room() int { return max(w.width-w.rest.width, w.least) }
+// contentWidth is how many columns a line has for words.
+func (w *wrapper) contentWidth() int { return max(w.width-w.rest.width, w.least) }
 
 // flush prints the word.
 func (w *wrapper) flush() {
@@ -121,7 +121,7 @@ func (w *wrapper) flush() {
 		return
 	}
 	if !w.begun {
-		w.begin()
+		w.printPrefix()
 	}
 	start := w.first.width
 	if w.lines > 1 {
@@ -129,7 +129,7 @@ func (w *wrapper) flush() {
 	}
 	if w.column > start && w.column+w.blanks+w.size > max(w.width, start+w.least) {
 		w.out.WriteByte('\n')
-		w.begin()
+		w.printPrefix()
 	} else if w.column > start {
 		w.out.WriteString(strings.Repeat(" ", w.blanks))
 		w.column += w.blanks
@@ -141,8 +141,8 @@ func (w *wrapper) flush() {
 	w.word, w.size, w.bytes, w.blanks, w.apart = w.word[:0], 0, 0, 0, false
 }
 
-// begin prints the prefix of a line.
-func (w *wrapper) begin() {
+// printPrefix prints the prefix of a line.
+func (w *wrapper) printPrefix() {
 	p := w.first
 	if w.lines > 0 {
 		p = w.rest
@@ -156,7 +156,7 @@ func (w *wrapper) begin() {
 func (w *wrapper) end() {
 	w.flush()
 	if !w.begun {
-		w.begin()
+		w.printPrefix()
 	}
 	w.out.WriteByte('\n')
 	w.begun, w.lines, w.blanks, w.before = false, 0, 0, 0

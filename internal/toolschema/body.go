@@ -8,7 +8,7 @@ import (
 )
 
 // schema fits a schema. never is set if no value fits it.
-func (f *fitter) schema(v any, at place) (out any, never bool, err error) {
+func (f *fitter) schema(v any, at location) (out any, never bool, err error) {
 	if v == true {
 		return newObject(), false, nil
 	}
@@ -26,7 +26,7 @@ func (f *fitter) schema(v any, at place) (out any, never bool, err error) {
 	if ref, ok := f.onlyRef(s); ok {
 		return f.reference(s, ref, at)
 	}
-	s, err = f.expand(s, &at, nil)
+	s, err = f.mergeRefs(s, &at, nil)
 	if err != nil {
 		return nil, false, err
 	}
@@ -57,7 +57,7 @@ func (f *fitter) onlyRef(s *object) (string, bool) {
 }
 
 // reference fits a schema that refers to another and at most describes it.
-func (f *fitter) reference(s *object, ref string, at place) (any, bool, error) {
+func (f *fitter) reference(s *object, ref string, at location) (any, bool, error) {
 	pointer, err := f.pointer(ref, at.path)
 	if err != nil {
 		return nil, false, err
@@ -76,7 +76,7 @@ func (f *fitter) reference(s *object, ref string, at place) (any, bool, error) {
 		if f.dialect != Anthropic {
 			described = newObject()
 		}
-		described.set("$ref", "#/$defs/"+escape(f.definitionName(pointer)))
+		described.set("$ref", "#/$defs/"+escapeStep(f.definitionName(pointer)))
 		out, _, err := f.body(described, at)
 		return out, false, err
 	}
@@ -84,7 +84,7 @@ func (f *fitter) reference(s *object, ref string, at place) (any, bool, error) {
 	if !ok {
 		return f.schema(target, at)
 	}
-	if f.loop(pointer) {
+	if f.isRecursive(pointer) {
 		if at.unfolded >= f.manner.unfold {
 			if typ, ok := inner.vals["type"].(string); ok {
 				described.set("type", typ)
@@ -104,8 +104,8 @@ func (f *fitter) reference(s *object, ref string, at place) (any, bool, error) {
 }
 
 // body fits a schema that has been expanded, keyword by keyword.
-func (f *fitter) body(s *object, at place) (*object, bool, error) {
-	s = f.settle(s)
+func (f *fitter) body(s *object, at location) (*object, bool, error) {
+	s = f.replaceUnsupported(s)
 	out := newObject()
 	for _, key := range s.keys {
 		if f.size += len(key) + 4; f.size > maxSize {
@@ -129,7 +129,7 @@ func (f *fitter) body(s *object, at place) (*object, bool, error) {
 }
 
 // keyword fits one keyword of a schema into out.
-func (f *fitter) keyword(out, s *object, key string, at place) (never bool, err error) {
+func (f *fitter) keyword(out, s *object, key string, at location) (never bool, err error) {
 	if key == "$ref" || key == "required" {
 		out.set(key, s.vals[key]) // written by reference; require looks at the other
 		return false, nil
@@ -143,10 +143,10 @@ func (f *fitter) keyword(out, s *object, key string, at place) (never bool, err 
 	case isSchemas:
 		return f.list(out, s, key, at)
 	case isNamed:
-		return false, f.named(out, s, key, at)
+		return false, f.fitProperties(out, s, key, at)
 	default:
-		if v, ok := f.plain(kind, s, key); ok {
-			f.size += weight(v)
+		if v, ok := f.keywordValue(kind, s, key); ok {
+			f.size += sizeOf(v)
 			out.set(key, v)
 		}
 	}
@@ -154,7 +154,7 @@ func (f *fitter) keyword(out, s *object, key string, at place) (never bool, err 
 }
 
 // values takes over the values of enum.
-func (f *fitter) values(out, s *object, key string, at place) error {
+func (f *fitter) values(out, s *object, key string, at location) error {
 	values, ok := s.vals[key].([]any)
 	if !ok {
 		return nil
@@ -162,13 +162,13 @@ func (f *fitter) values(out, s *object, key string, at place) error {
 	if len(values) == 0 {
 		return fmt.Errorf("the enum at %s is empty, so no value fits: list the values, or take it out", at.path)
 	}
-	f.size += weight(values)
+	f.size += sizeOf(values)
 	out.set(key, distinct(values))
 	return nil
 }
 
 // inner fits the schema of items, additionalProperties or propertyNames.
-func (f *fitter) inner(out, s *object, key string, at place) error {
+func (f *fitter) inner(out, s *object, key string, at location) error {
 	if s.vals[key] == true {
 		out.set(key, true)
 		return nil
@@ -186,7 +186,7 @@ func (f *fitter) inner(out, s *object, key string, at place) error {
 }
 
 // list fits the members of anyOf and prefixItems.
-func (f *fitter) list(out, s *object, key string, at place) (never bool, err error) {
+func (f *fitter) list(out, s *object, key string, at location) (never bool, err error) {
 	members, ok := s.vals[key].([]any)
 	if !ok || len(members) == 0 {
 		return false, nil
@@ -220,8 +220,8 @@ func (f *fitter) list(out, s *object, key string, at place) (never bool, err err
 	return false, nil
 }
 
-// named fits the schemas of properties and patternProperties.
-func (f *fitter) named(out, s *object, key string, at place) error {
+// fitProperties fits the schemas of properties and patternProperties.
+func (f *fitter) fitProperties(out, s *object, key string, at location) error {
 	props, ok := s.vals[key].(*object)
 	if !ok {
 		return nil
@@ -231,7 +231,7 @@ func (f *fitter) named(out, s *object, key string, at place) error {
 		if f.size += len(name) + 4; f.size > maxSize {
 			return errSize
 		}
-		inner, never, err := f.schema(props.vals[name], at.in(key, escape(name)))
+		inner, never, err := f.schema(props.vals[name], at.in(key, escapeStep(name)))
 		if err != nil {
 			return err
 		}
@@ -245,8 +245,8 @@ func (f *fitter) named(out, s *object, key string, at place) error {
 	return nil
 }
 
-// settle writes what a dialect does not take in the nearest words it takes.
-func (f *fitter) settle(s *object) *object {
+// replaceUnsupported writes what a dialect does not take in the nearest words it takes.
+func (f *fitter) replaceUnsupported(s *object) *object {
 	s = s.clone()
 	if patterns, ok := s.vals["patternProperties"].(*object); s.has("patternProperties") {
 		if !ok || f.dialect != Anthropic || slices.ContainsFunc(patterns.keys, func(p string) bool { return !common(p) }) {
@@ -366,7 +366,7 @@ func (f *fitter) separate(s *object) (*object, bool, error) {
 				one.set("enum", mine)
 			}
 		}
-		f.size += weight(one)
+		f.size += sizeOf(one)
 		options = append(options, one)
 	}
 	if len(options) == 0 {

@@ -59,10 +59,10 @@ func (c *conjunction) properties(v any) {
 		d := c.demands[name]
 		if d == nil {
 			first := c.props.vals[name]
-			d = &demands{schemas: []any{first}, seen: map[string]bool{text(first): true}}
+			d = &demands{schemas: []any{first}, seen: map[string]bool{canonicalText(first): true}}
 			c.demands[name] = d
 		}
-		if t := text(theirs.vals[name]); !d.seen[t] {
+		if t := canonicalText(theirs.vals[name]); !d.seen[t] {
 			d.seen[t] = true
 			d.schemas = append(d.schemas, theirs.vals[name])
 		}

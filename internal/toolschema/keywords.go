@@ -125,9 +125,9 @@ func typesOf(s *object) []any {
 	return out
 }
 
-// plain returns the value of a keyword that holds no schemas, if it is of the
+// keywordValue returns the value of a keyword that holds no schemas, if it is of the
 // right form.
-func (f *fitter) plain(kind form, s *object, key string) (any, bool) {
+func (f *fitter) keywordValue(kind form, s *object, key string) (any, bool) {
 	v := s.vals[key]
 	ok := false
 	switch kind {
@@ -213,7 +213,7 @@ func common(pattern string) bool {
 func distinct(values []any) []any {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(slices.Clone(values), func(v any) bool {
-		t := text(v)
+		t := canonicalText(v)
 		again := seen[t]
 		seen[t] = true
 		return again

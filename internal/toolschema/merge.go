@@ -68,9 +68,9 @@ func nullable(s *object) *object {
 	return s
 }
 
-// expand returns a schema in which its own reference and the members of its
+// mergeRefs returns a schema in which its own reference and the members of its
 // allOf are merged. A pointer that is being expanded already says nothing new.
-func (f *fitter) expand(s *object, at *place, within []string) (*object, error) {
+func (f *fitter) mergeRefs(s *object, at *location, within []string) (*object, error) {
 	members := s.list("allOf")
 	if ref, ok := s.vals["$ref"].(string); ok {
 		to := newObject()
@@ -97,7 +97,7 @@ func (f *fitter) expand(s *object, at *place, within []string) (*object, error) 
 }
 
 // member returns what a member of allOf adds; nil if it adds nothing.
-func (f *fitter) member(v any, at *place, within []string) (*object, error) {
+func (f *fitter) member(v any, at *location, within []string) (*object, error) {
 	if f.steps++; f.steps > maxSteps {
 		return nil, errSize
 	}
@@ -114,15 +114,15 @@ func (f *fitter) member(v any, at *place, within []string) (*object, error) {
 	s = modern(s)
 	ref, ok := s.vals["$ref"].(string)
 	if !ok {
-		return f.expand(s, at, append(slices.Clone(within), ""))
+		return f.mergeRefs(s, at, append(slices.Clone(within), ""))
 	}
 	pointer, err := f.pointer(ref, at.path)
 	if err != nil {
 		return nil, err
 	}
 	s.remove("$ref")
-	if !slices.Contains(within, pointer) && (!f.loop(pointer) || at.unfolded < f.manner.unfold) {
-		if f.loop(pointer) {
+	if !slices.Contains(within, pointer) && (!f.isRecursive(pointer) || at.unfolded < f.manner.unfold) {
+		if f.isRecursive(pointer) {
 			at.unfolded++
 		}
 		target, err := f.lookup(pointer)
@@ -139,12 +139,12 @@ func (f *fitter) member(v any, at *place, within []string) (*object, error) {
 			s = both.schema()
 		}
 	}
-	return f.expand(s, at, append(slices.Clone(within), ""))
+	return f.mergeRefs(s, at, append(slices.Clone(within), ""))
 }
 
 // root returns the schema of the arguments as one object without a union;
 // nil if no object fits.
-func (f *fitter) root(v any, at *place) (*object, error) {
+func (f *fitter) root(v any, at *location) (*object, error) {
 	if f.steps++; f.steps > maxSteps {
 		return nil, errSize
 	}
@@ -161,7 +161,7 @@ func (f *fitter) root(v any, at *place) (*object, error) {
 	if !ok {
 		return nil, errors.New("the schema is not an object: describe the arguments of the tool as an object")
 	}
-	s, err := f.expand(modern(s), at, nil)
+	s, err := f.mergeRefs(modern(s), at, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +175,7 @@ func (f *fitter) root(v any, at *place) (*object, error) {
 	}
 	var objects []*object
 	for _, o := range options {
-		inner := place{path: at.path, depth: at.depth + 1, unfolded: at.unfolded}
+		inner := location{path: at.path, depth: at.depth + 1, unfolded: at.unfolded}
 		branch, err := f.root(o, &inner)
 		if err != nil {
 			return nil, err
@@ -256,7 +256,7 @@ func unionProperties(s *object, branches []*object) *object {
 		either := choice(options[name])
 		if !props.has(name) {
 			props.set(name, either)
-		} else if len(options[name]) == len(branches) && text(props.vals[name]) != text(either) {
+		} else if len(options[name]) == len(branches) && canonicalText(props.vals[name]) != canonicalText(either) {
 			both := newObject()
 			both.set("allOf", []any{props.vals[name], either})
 			props.set(name, both)
@@ -272,7 +272,7 @@ func choice(options []any) any {
 	var values []any
 	plain := true
 	for _, o := range options {
-		if t := text(o); !seen[t] {
+		if t := canonicalText(o); !seen[t] {
 			seen[t] = true
 			distinct = append(distinct, o)
 			more, ok := onlyValues(o)

@@ -78,7 +78,7 @@ func (f *fitter) findAnchors(v any, path string) {
 			}
 		}
 		for _, key := range v.keys {
-			f.findAnchors(v.vals[key], path+"/"+escape(key))
+			f.findAnchors(v.vals[key], path+"/"+escapeStep(key))
 		}
 	case []any:
 		for i, e := range v {
@@ -87,7 +87,7 @@ func (f *fitter) findAnchors(v any, path string) {
 	}
 }
 
-func escape(step string) string {
+func escapeStep(step string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(step, "~", "~0"), "/", "~1")
 }
 
@@ -116,9 +116,9 @@ func (f *fitter) lookup(pointer string) (any, error) {
 	return at, nil
 }
 
-// loop reports whether the schema at a pointer holds itself, or leads to so
+// isRecursive reports whether the schema at a pointer holds itself, or leads to so
 // many others that it is taken for one that does.
-func (f *fitter) loop(pointer string) bool {
+func (f *fitter) isRecursive(pointer string) bool {
 	known, ok := f.loops[pointer]
 	if !ok {
 		known = f.returns(pointer)
@@ -133,7 +133,7 @@ func (f *fitter) returns(pointer string) bool {
 	for len(todo) > 0 && len(seen) < maxEdges {
 		at := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		for _, next := range f.leads(at) {
+		for _, next := range f.refTargets(at) {
 			if f.visits++; next == pointer || f.visits > maxVisits {
 				return true
 			}
@@ -146,8 +146,8 @@ func (f *fitter) returns(pointer string) bool {
 	return len(todo) > 0
 }
 
-// leads returns where the schema at a pointer refers to.
-func (f *fitter) leads(pointer string) []string {
+// refTargets returns where the schema at a pointer refers to.
+func (f *fitter) refTargets(pointer string) []string {
 	if known, ok := f.edges[pointer]; ok {
 		return known
 	}
@@ -184,7 +184,7 @@ func (f *fitter) refs(v any, out []string) []string {
 
 // keeps reports whether a reference to a pointer stays one.
 func (f *fitter) keeps(pointer string) bool {
-	return f.dialect != Simple && (f.manner.keepAll || f.loop(pointer))
+	return f.dialect != Simple && (f.manner.keepAll || f.isRecursive(pointer))
 }
 
 // definitionName returns the name of the definition that a pointer leads to,

@@ -69,7 +69,7 @@ func Fit(d Dialect, schema json.RawMessage) (json.RawMessage, error) {
 	}
 	out := []byte(schema)
 	for range maxPasses {
-		next, err := pass(d, out)
+		next, err := fitOnce(d, out)
 		if err != nil {
 			return nil, err
 		}
@@ -89,8 +89,8 @@ type manner struct {
 	unfold  int
 }
 
-// pass fits once, in the first manner in which the result is not too large.
-func pass(d Dialect, schema []byte) ([]byte, error) {
+// fitOnce fits once, in the first manner in which the result is not too large.
+func fitOnce(d Dialect, schema []byte) ([]byte, error) {
 	doc, err := parse(schema)
 	if err != nil {
 		return nil, err
@@ -134,13 +134,13 @@ type fitter struct {
 }
 
 // A place is where in the document the fitter is.
-type place struct {
+type location struct {
 	path     string // for messages; cut where it is long
 	depth    int
 	unfolded int // schemas that hold themselves, written out on the way here
 }
 
-func (p place) in(names ...string) place {
+func (p location) in(names ...string) location {
 	if len(p.path) < maxShown {
 		p.path += "/" + short(strings.Join(names, "/"))
 	}
@@ -158,7 +158,7 @@ func short(name string) string {
 
 // document fits the root and the definitions that it needs.
 func (f *fitter) document() ([]byte, error) {
-	top := place{path: "#", unfolded: -1} // a root that is a reference has to be written out
+	top := location{path: "#", unfolded: -1} // a root that is a reference has to be written out
 	root, err := f.root(f.doc, &top)
 	if err != nil {
 		return nil, err
@@ -185,7 +185,7 @@ func (f *fitter) document() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		at := place{path: pointer, depth: 1}
+		at := location{path: pointer, depth: 1}
 		def, never, err := f.definition(target, at)
 		if err != nil {
 			return nil, err
@@ -206,12 +206,12 @@ func (f *fitter) document() ([]byte, error) {
 }
 
 // definition fits what a kept reference leads to.
-func (f *fitter) definition(target any, at place) (any, bool, error) {
+func (f *fitter) definition(target any, at location) (any, bool, error) {
 	s, ok := target.(*object)
 	if !ok {
 		return f.schema(target, at)
 	}
-	s, err := f.expand(modern(s), &at, []string{at.path})
+	s, err := f.mergeRefs(modern(s), &at, []string{at.path})
 	if err != nil {
 		return nil, false, err
 	}

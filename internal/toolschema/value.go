@@ -75,7 +75,7 @@ func parse(text []byte) (any, error) {
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
-	v, err := value(d, 0)
+	v, err := decodeValue(d, 0)
 	if err != nil {
 		return nil, fmt.Errorf("the schema is not JSON that can be read: %w", err)
 	}
@@ -85,7 +85,7 @@ func parse(text []byte) (any, error) {
 	return v, nil
 }
 
-func value(d *json.Decoder, depth int) (any, error) {
+func decodeValue(d *json.Decoder, depth int) (any, error) {
 	if depth > maxNested {
 		return nil, fmt.Errorf("it is more than %d levels deep", maxNested)
 	}
@@ -97,7 +97,7 @@ func value(d *json.Decoder, depth int) (any, error) {
 	case json.Delim('['):
 		out := []any{}
 		for d.More() {
-			v, err := value(d, depth+1)
+			v, err := decodeValue(d, depth+1)
 			if err != nil {
 				return nil, err
 			}
@@ -112,7 +112,7 @@ func value(d *json.Decoder, depth int) (any, error) {
 			if err != nil {
 				return nil, err
 			}
-			v, err := value(d, depth+1)
+			v, err := decodeValue(d, depth+1)
 			if err != nil {
 				return nil, err
 			}
@@ -173,8 +173,8 @@ func write(b *bytes.Buffer, v any) error {
 	return nil
 }
 
-// text is a value as it is written, to compare it.
-func text(v any) string {
+// canonicalText is a value as it is written, to compare it.
+func canonicalText(v any) string {
 	out, err := encode(v)
 	if err != nil {
 		return fmt.Sprint(v)
@@ -182,19 +182,19 @@ func text(v any) string {
 	return string(out)
 }
 
-// weight is about how many bytes a value takes when it is written.
-func weight(v any) int {
+// sizeOf is about how many bytes a value takes when it is written.
+func sizeOf(v any) int {
 	switch v := v.(type) {
 	case *object:
 		n := 2
 		for _, key := range v.keys {
-			n += len(key) + 4 + weight(v.vals[key])
+			n += len(key) + 4 + sizeOf(v.vals[key])
 		}
 		return n
 	case []any:
 		n := 2
 		for _, e := range v {
-			n += 1 + weight(e)
+			n += 1 + sizeOf(e)
 		}
 		return n
 	case string:

@@ -139,7 +139,7 @@ func (c *client) Stream(ctx context.Context, req model.Request) iter.Seq2[model.
 				return
 			}
 			if err != nil {
-				yield(model.Event{}, c.clean(err))
+				yield(model.Event{}, c.redact(err))
 				return
 			}
 		}
@@ -147,12 +147,12 @@ func (c *client) Stream(ctx context.Context, req model.Request) iter.Seq2[model.
 		if !d.flush(yield) || err == nil {
 			return
 		}
-		yield(model.Event{}, c.clean(err))
+		yield(model.Event{}, c.redact(err))
 	}
 }
 
-// clean takes the key out of what a server said within a stream.
-func (c *client) clean(err error) error {
+// redact takes the key out of what a server said within a stream.
+func (c *client) redact(err error) error {
 	if e, ok := errors.AsType[*model.Error](err); ok {
 		c.wire.Clean(e)
 	}

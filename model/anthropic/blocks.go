@@ -22,13 +22,13 @@ func blockOf(role model.Role, p model.Part, n names) (block, bool) {
 	case p.Reasoning != nil:
 		return thought(p.Reasoning)
 	case p.Call != nil && role == model.Assistant:
-		return block{Type: "tool_use", ID: n.ids.fit(p.Call.ID), Name: n.tools.fit(p.Call.Name), Input: object(p.Call.Input)}, true
+		return block{Type: "tool_use", ID: n.ids.nameFor(p.Call.ID), Name: n.tools.nameFor(p.Call.Name), Input: inputObject(p.Call.Input)}, true
 	case p.Result != nil && role == model.User:
 		return resultOf(p.Result, n), true
 	case p.File != nil && role == model.User:
 		return fileOf(*p.File), true
 	}
-	return block{Type: "text", Text: p.Text}, !blank(p.Text)
+	return block{Type: "text", Text: p.Text}, !isBlank(p.Text)
 }
 
 // thought is a thought as the API gave it. One that it did not seal it does
@@ -41,9 +41,9 @@ func thought(r *model.Reasoning) (block, bool) {
 	return block{Type: "thinking", Thinking: &r.Text, Signature: signature}, ok && signature != ""
 }
 
-// object is the input of a call as a JSON object, which the API wants whatever
+// inputObject is the input of a call as a JSON object, which the API wants whatever
 // the model has written.
-func object(input json.RawMessage) json.RawMessage {
+func inputObject(input json.RawMessage) json.RawMessage {
 	text := bytes.TrimSpace(bytes.ToValidUTF8(input, []byte("\ufffd")))
 	empty := len(text) == 0 || string(text) == "null"
 	switch {
@@ -83,8 +83,8 @@ func paired(text []byte) json.RawMessage {
 }
 
 func resultOf(r *model.Result, n names) block {
-	b := block{Type: "tool_result", ToolUseID: n.ids.fit(r.ID), IsError: r.Failed}
-	switch said := !blank(r.Output); {
+	b := block{Type: "tool_result", ToolUseID: n.ids.nameFor(r.ID), IsError: r.Failed}
+	switch said := !isBlank(r.Output); {
 	case len(r.Files) > 0:
 		var list []block
 		if said {
@@ -112,9 +112,9 @@ func fileOf(f model.File) block {
 	if len(f.Data) > 0 {
 		switch kind {
 		case "image/jpeg", "image/png", "image/gif", "image/webp":
-			return block{Type: "image", Source: &source{"base64", kind, f.Data}}
+			return block{Type: "image", Source: &imageSource{"base64", kind, f.Data}}
 		case "application/pdf":
-			return block{Type: "document", Title: f.Name, Source: &source{"base64", kind, f.Data}}
+			return block{Type: "document", Title: f.Name, Source: &imageSource{"base64", kind, f.Data}}
 		}
 	}
 	what := "a file"

@@ -21,20 +21,20 @@ func newFitting(limit int) *fitting {
 	return &fitting{limit: limit, to: map[string]string{}, from: map[string]string{}}
 }
 
-// keep lets names that fit be as they are, so that no other takes them.
-func (f *fitting) keep(name string) {
+// reserve lets names that fit be as they are, so that no other takes them.
+func (f *fitting) reserve(name string) {
 	if name != "" && f.made(name) == name {
 		f.to[name], f.from[name] = name, name
 	}
 }
 
-// fit returns the name for the API.
-func (f *fitting) fit(name string) string {
+// nameFor returns the name for the API.
+func (f *fitting) nameFor(name string) string {
 	if fit, ok := f.to[name]; ok {
 		return fit
 	}
 	fit := f.made(name)
-	for salt := 0; f.taken(fit); salt++ {
+	for salt := 0; f.inUse(fit); salt++ {
 		// not a number: it would depend on which other names there are
 		h := fnv.New32a()
 		fmt.Fprintf(h, "%s %d", name, salt)
@@ -49,7 +49,7 @@ func (f *fitting) fit(name string) string {
 	return fit
 }
 
-func (f *fitting) taken(fit string) bool {
+func (f *fitting) inUse(fit string) bool {
 	_, ok := f.from[fit]
 	return ok
 }
@@ -85,17 +85,17 @@ type names struct{ tools, ids *fitting }
 func namesOf(req model.Request) names {
 	n := names{newFitting(maxName), newFitting(0)}
 	for _, t := range req.Tools {
-		n.tools.keep(t.Name)
+		n.tools.reserve(t.Name)
 	}
 	for _, m := range req.Messages {
 		for _, p := range m.Parts {
 			if p.Call != nil {
-				n.ids.keep(p.Call.ID)
+				n.ids.reserve(p.Call.ID)
 			}
 		}
 	}
 	for _, t := range req.Tools {
-		n.tools.fit(t.Name)
+		n.tools.nameFor(t.Name)
 	}
 	return n
 }

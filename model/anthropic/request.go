@@ -37,10 +37,10 @@ type (
 		Content   any             `json:"content,omitempty"` // a string or blocks
 		IsError   bool            `json:"is_error,omitempty"`
 		Title     string          `json:"title,omitempty"`
-		Source    *source         `json:"source,omitempty"`
+		Source    *imageSource    `json:"source,omitempty"`
 		Cache     *cache          `json:"cache_control,omitempty"`
 	}
-	source struct {
+	imageSource struct {
 		Type      string `json:"type"`
 		MediaType string `json:"media_type"`
 		Data      []byte `json:"data"`
@@ -75,7 +75,7 @@ func (c *client) body(req model.Request, n names) (map[string]any, error) {
 	system := systemBlocks(req.System)
 	// who places the marks with options places all: there may be four
 	if _, own := req.Options["cache_control"]; !c.noCache && !own {
-		mark(system, tools, messages)
+		addCacheMarks(system, tools, messages)
 	}
 	thoughts := thinkingIn(req.Options)
 	own := map[string]any{
@@ -120,14 +120,14 @@ func thinkingIn(options map[string]any) (t thinking) {
 
 func systemBlocks(texts []string) (blocks []block) {
 	for _, text := range texts {
-		if !blank(text) {
+		if !isBlank(text) {
 			blocks = append(blocks, block{Type: "text", Text: text})
 		}
 	}
 	return blocks
 }
 
-func blank(text string) bool { return strings.TrimSpace(text) == "" }
+func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
 
 func toolSpecs(tools []model.Tool, n names) (specs []toolSpec, err error) {
 	for _, t := range tools {
@@ -145,15 +145,15 @@ func toolSpecs(tools []model.Tool, n names) (specs []toolSpec, err error) {
 				return nil, err
 			}
 		}
-		specs = append(specs, toolSpec{Name: n.tools.fit(t.Name), Description: t.Description, Schema: schema})
+		specs = append(specs, toolSpec{Name: n.tools.nameFor(t.Name), Description: t.Description, Schema: schema})
 	}
 	return specs, nil
 }
 
-// mark says up to where the server should keep what it has read: tools, the
+// addCacheMarks says up to where the server should keep what it has read: tools, the
 // system's texts, and the conversation up to the last two things that the user
 // said, so that each request finds what the one before it has left.
-func mark(system []block, tools []toolSpec, messages []message) {
+func addCacheMarks(system []block, tools []toolSpec, messages []message) {
 	here := &cache{Type: "ephemeral"}
 	if len(tools) > 0 {
 		tools[len(tools)-1].Cache = here
@@ -186,7 +186,7 @@ func conversation(messages []model.Message, n names) (out []message) {
 		}
 		out = append(out, message{role, blocks})
 	}
-	out = joined(out)
+	out = mergeMessages(out)
 	for i, m := range out {
 		// what was thought before an answer that never came may not stand last
 		for len(m.Content) > 0 && isThought(m.Content[len(m.Content)-1]) {
@@ -194,7 +194,7 @@ func conversation(messages []model.Message, n names) (out []message) {
 		}
 		out[i] = m
 	}
-	out = joined(out)
+	out = mergeMessages(out)
 	for _, m := range out {
 		if m.Role == model.User {
 			slices.SortStableFunc(m.Content, func(a, b block) int { return rank(a) - rank(b) })
@@ -207,9 +207,9 @@ func conversation(messages []model.Message, n names) (out []message) {
 	return out
 }
 
-// joined makes one message of neighbours of one role, and leaves out those
+// mergeMessages makes one message of neighbours of one role, and leaves out those
 // without content.
-func joined(messages []message) (out []message) {
+func mergeMessages(messages []message) (out []message) {
 	for _, m := range messages {
 		switch last := len(out) - 1; {
 		case len(m.Content) == 0:

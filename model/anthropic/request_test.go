@@ -164,7 +164,7 @@ func TestObject(t *testing.T) {
 		`{"a":"\uD83D","n":1e9}`: `{"a":"` + "\ufffd" + `","n":1e9}`,
 		"{\"a\":\"\xff\"}":       "{\"a\":\"\ufffd\"}",
 	} {
-		if got := string(object(json.RawMessage(in))); got != want {
+		if got := string(inputObject(json.RawMessage(in))); got != want {
 			t.Errorf("%s is %s, not %s", in, got, want)
 		}
 	}
@@ -179,7 +179,7 @@ func TestFitting(t *testing.T) {
 	}
 	n, seen := namesOf(req), map[string]string{}
 	for _, tool := range req.Tools {
-		fit := n.tools.fit(tool.Name)
+		fit := n.tools.nameFor(tool.Name)
 		if other, twice := seen[fit]; twice || !fits.MatchString(fit) {
 			t.Errorf("%q became %q (%q)", tool.Name, fit, other)
 		}

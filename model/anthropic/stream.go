@@ -18,11 +18,11 @@ const maxReport = 64 << 10
 
 // What the API sends; only the fields that are read.
 type (
-	frame struct {
-		Type    string  `json:"type"`
-		Index   int     `json:"index"`
-		Message *answer `json:"message"`
-		Block   *piece  `json:"content_block"`
+	streamEvent struct {
+		Type    string    `json:"type"`
+		Index   int       `json:"index"`
+		Message *response `json:"message"`
+		Block   *piece    `json:"content_block"`
 		Delta   struct {
 			piece
 			ending
@@ -30,7 +30,7 @@ type (
 		} `json:"delta"`
 		Usage usage `json:"usage"`
 	}
-	answer struct {
+	response struct {
 		ending
 		Content wire.Few[piece] `json:"content"`
 		Usage   usage           `json:"usage"`
@@ -60,7 +60,7 @@ type (
 			Thinking int `json:"thinking_tokens"`
 		} `json:"output_tokens_details"`
 	}
-	failure struct {
+	apiError struct {
 		Error struct {
 			Type    string `json:"type"`
 			Message string `json:"message"`
@@ -129,23 +129,23 @@ func (d *decoder) take(event wire.Event) error {
 	}
 	switch kind {
 	case "message":
-		return d.whole(event.Data)
+		return d.decodeWhole(event.Data)
 	case "error":
-		return d.failed(event.Data)
+		return d.streamError(event.Data)
 	case "message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta":
-		var f frame
+		var f streamEvent
 		if err := json.Unmarshal(event.Data, &f); err != nil {
 			return d.senseless(err)
 		}
 		f.Type = kind
 		return d.frame(f)
 	case "message_stop":
-		return d.finish()
+		return d.endAnswer()
 	}
 	return nil
 }
 
-func (d *decoder) frame(f frame) error {
+func (d *decoder) frame(f streamEvent) error {
 	switch f.Type {
 	case "message_start":
 		if f.Message != nil {
@@ -162,14 +162,14 @@ func (d *decoder) frame(f frame) error {
 		d.stop(f.Index)
 	case "message_delta":
 		d.count(f.Usage)
-		d.ended(f.Delta.ending)
+		d.setEnding(f.Delta.ending)
 	}
 	return nil
 }
 
-// whole reads an answer that came in one piece.
-func (d *decoder) whole(data []byte) error {
-	var a answer
+// decodeWhole reads an answer that came in one piece.
+func (d *decoder) decodeWhole(data []byte) error {
+	var a response
 	if err := json.Unmarshal(data, &a); err != nil {
 		return d.senseless(err)
 	}
@@ -180,8 +180,8 @@ func (d *decoder) whole(data []byte) error {
 		d.stop(i)
 	}
 	d.count(a.Usage)
-	d.ended(a.ending)
-	return d.finish()
+	d.setEnding(a.ending)
+	return d.endAnswer()
 }
 
 func (d *decoder) start(index int, p piece) error {
@@ -192,9 +192,9 @@ func (d *decoder) start(index int, p piece) error {
 	d.blocks[index] = b
 	switch p.Type {
 	case "text":
-		d.text(model.TextDelta, p.Text)
+		d.addText(model.TextDelta, p.Text)
 	case "thinking":
-		d.text(model.ReasoningDelta, p.Thinking)
+		d.addText(model.ReasoningDelta, p.Thinking)
 	case "redacted_thinking":
 		b.signature = []byte(p.Data)
 	case "tool_use":
@@ -207,7 +207,7 @@ func (d *decoder) start(index int, p piece) error {
 	return nil
 }
 
-func (d *decoder) text(kind model.EventKind, text string) {
+func (d *decoder) addText(kind model.EventKind, text string) {
 	if text != "" {
 		d.emit(model.Event{Kind: kind, Text: text})
 	}
@@ -223,9 +223,9 @@ func (d *decoder) delta(index int, p piece, input string) error {
 	}
 	switch {
 	case p.Type == "text_delta" && b.kind == "text":
-		d.text(model.TextDelta, p.Text)
+		d.addText(model.TextDelta, p.Text)
 	case p.Type == "thinking_delta" && b.kind == "thinking":
-		d.text(model.ReasoningDelta, p.Thinking)
+		d.addText(model.ReasoningDelta, p.Thinking)
 	case p.Type == "signature_delta" && b.kind == "thinking":
 		b.signature = append(b.signature, p.Signature...)
 	case p.Type == "input_json_delta":
@@ -268,7 +268,7 @@ func (d *decoder) count(u usage) {
 	}
 }
 
-func (d *decoder) ended(e ending) {
+func (d *decoder) setEnding(e ending) {
 	if e.StopReason == "" {
 		return
 	}
@@ -278,8 +278,8 @@ func (d *decoder) ended(e ending) {
 	}
 }
 
-// finish is the end of a whole answer.
-func (d *decoder) finish() error {
+// endAnswer is the end of a whole answer.
+func (d *decoder) endAnswer() error {
 	for _, index := range slices.Sorted(maps.Keys(d.blocks)) {
 		d.stop(index)
 	}
@@ -310,7 +310,7 @@ func (d *decoder) finish() error {
 // end is the end of the stream, which need not be that of the answer.
 func (d *decoder) end() error {
 	if d.reason != "" {
-		return d.finish()
+		return d.endAnswer()
 	}
 	return &model.Error{Kind: model.Broken, Message: "the answer of Anthropic ended before the model had finished: send the request again"}
 }
@@ -323,14 +323,14 @@ func (d *decoder) senseless(err error) error {
 		Message: fmt.Sprintf("Anthropic has sent what can not be read (%s): send the request again", d.wire.Brief(err.Error()))}
 }
 
-// failed is an error that came after the answer had begun.
-func (d *decoder) failed(data []byte) error {
-	var f failure
+// streamError is an error that came after the answer had begun.
+func (d *decoder) streamError(data []byte) error {
+	var f apiError
 	if json.Unmarshal(data, &f) != nil {
 		f.Error.Message = string(data)
 	}
 	f.Error.Message = f.Error.Message[:min(len(f.Error.Message), maxReport)]
-	kind, todo := kindOf(f.Error.Type, f.Error.Message)
+	kind, todo := errorKind(f.Error.Type, f.Error.Message)
 	words := wire.Plain(d.wire.Scrub(f.Error.Message)) // in this order: no half of a key may stay
 	if words == "" {
 		words = "without a word"
@@ -339,8 +339,8 @@ func (d *decoder) failed(data []byte) error {
 		Message: fmt.Sprintf("Anthropic broke off its answer with an error of type %q (%s): %s", d.wire.Brief(f.Error.Type), strings.TrimSuffix(words, "."), todo)}
 }
 
-// kindOf is what the type of an error means, and what to do about it.
-func kindOf(kind, words string) (model.ErrorKind, string) {
+// errorKind is what the type of an error means, and what to do about it.
+func errorKind(kind, words string) (model.ErrorKind, string) {
 	if kind != "rate_limit_error" && wire.Overflows(words) {
 		return model.Overflow, "make the conversation shorter"
 	}

@@ -69,27 +69,27 @@ func TestWholeLooksOnce(t *testing.T) {
 		`{}`: true, `{"a":"}"`: false, `{"a":"}"}`: true, `{"a":"\"}`: false, `{"a":"\\"}`: true, ` [1] `: true, `12`: true, `""`: true,
 		`{"a"}`: false, `}`: false, `x{}`: false, ``: false, ` `: false, `{} {}`: false, `"{}`: false,
 	} {
-		c := &call{}
+		c := &callBuilder{}
 		for i := range len(in) {
 			c.write(in[i : i+1])
 		}
-		if c.whole() != want {
+		if c.argumentsComplete() != want {
 			t.Errorf("%q", in)
 		}
 	}
-	c := &call{}
+	c := &callBuilder{}
 	c.write(`{"a":"`)
 	for range 1000 {
 		c.write("xxxx")
-		if n := testing.AllocsPerRun(1, func() { c.whole() }); n > 0 {
+		if n := testing.AllocsPerRun(1, func() { c.argumentsComplete() }); n > 0 {
 			t.Fatal("arguments that are open were read again")
 		}
 	}
 	c.write(`",}`)
-	if c.whole() || !c.senseless {
+	if c.argumentsComplete() || !c.senseless {
 		t.Error("what is no JSON is whole")
 	}
-	if n := testing.AllocsPerRun(1, func() { c.whole() }); n > 0 {
+	if n := testing.AllocsPerRun(1, func() { c.argumentsComplete() }); n > 0 {
 		t.Error("arguments that can not be mended were read again")
 	}
 }

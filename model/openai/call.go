@@ -9,7 +9,7 @@ import (
 const maxScalar = 64
 
 // A call is a tool call that is being written.
-type call struct {
+type callBuilder struct {
 	index     int    // that the server gave it; -1 where it gave none
 	given     string // the id that the server gave it; maybe none
 	id, name  string
@@ -19,14 +19,14 @@ type call struct {
 	senseless bool // the arguments are closed and no JSON: nothing can mend them
 }
 
-func (c *call) write(arguments string) {
+func (c *callBuilder) write(arguments string) {
 	c.arguments.WriteString(arguments)
 	c.nesting.take(arguments)
 }
 
-// whole reports whether all arguments are there, as far as one can tell while
+// argumentsComplete reports whether all arguments are there, as far as one can tell while
 // more may come. All questions together take as long as one look at the text.
-func (c *call) whole() bool {
+func (c *callBuilder) argumentsComplete() bool {
 	switch {
 	case c.senseless:
 		return false
@@ -39,7 +39,7 @@ func (c *call) whole() bool {
 }
 
 // valid reports whether the arguments are JSON.
-func (c *call) valid() bool { return json.Valid([]byte(c.arguments.String())) }
+func (c *callBuilder) valid() bool { return json.Valid([]byte(c.arguments.String())) }
 
 // nesting follows JSON that comes in pieces, up to where the object or array
 // ends that it begins with.

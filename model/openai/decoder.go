@@ -22,9 +22,9 @@ type decoder struct {
 
 	thinking bool // the last event was a thought
 	refused  bool
-	calls    []*call
-	byIndex  map[int]*call // the last one with that index
-	byID     map[string]*call
+	calls    []*callBuilder
+	byIndex  map[int]*callBuilder // the last one with that index
+	byID     map[string]*callBuilder
 	finish   string // why the answer ended, in the server's words
 	over     bool   // nothing comes any more
 	usage    model.Usage
@@ -33,7 +33,7 @@ type decoder struct {
 func newDecoder(req model.Request, n names, w *wire.Client, who string) *decoder {
 	return &decoder{
 		names: n, ids: idsOf(req), who: who, wire: w, tally: wire.Tally{Who: who},
-		byIndex: map[int]*call{}, byID: map[string]*call{},
+		byIndex: map[int]*callBuilder{}, byID: map[string]*callBuilder{},
 	}
 }
 
@@ -66,7 +66,7 @@ func (d *decoder) take(e wire.Event) ([]model.Event, error) {
 			said = choice.Message
 		}
 		if said != nil {
-			more, err := d.say(said)
+			more, err := d.readDelta(said)
 			out = append(out, more...)
 			if err != nil {
 				return out, err
@@ -147,8 +147,8 @@ func (d *decoder) count(c *chunk) {
 
 func tokens(n float64) int { return int(max(0, min(n, 1<<40))) }
 
-// say reads what a choice adds to the answer.
-func (d *decoder) say(said *delta) (out []model.Event, err error) {
+// readDelta reads what a choice adds to the answer.
+func (d *decoder) readDelta(said *delta) (out []model.Event, err error) {
 	thought := said.Content.thought
 	switch {
 	case said.Thought != "":
@@ -206,7 +206,7 @@ func (d *decoder) piece(p callDelta) (out []model.Event, err error) {
 		if err := d.tally.Call(); err != nil {
 			return nil, err
 		}
-		c = &call{index: -1, given: string(p.ID), id: d.newID(string(p.ID))}
+		c = &callBuilder{index: -1, given: string(p.ID), id: d.newID(string(p.ID))}
 		if p.Index != nil {
 			c.index = *p.Index
 		}
@@ -225,8 +225,8 @@ func (d *decoder) piece(p callDelta) (out []model.Event, err error) {
 }
 
 // find returns the call that a piece goes on with; nil if it begins one.
-func (d *decoder) find(p callDelta) *call {
-	var c *call
+func (d *decoder) find(p callDelta) *callBuilder {
+	var c *callBuilder
 	switch {
 	case p.Index != nil:
 		c = d.byIndex[*p.Index]
@@ -235,16 +235,16 @@ func (d *decoder) find(p callDelta) *call {
 	case len(d.calls) > 0:
 		c = d.calls[len(d.calls)-1]
 	}
-	if c != nil && d.begins(p, c) {
+	if c != nil && d.startsCall(p, c) {
 		return nil
 	}
 	return c
 }
 
-// begins reports whether a piece that seems to belong to a call is one of
+// startsCall reports whether a piece that seems to belong to a call is one of
 // another. Servers that send calls whole may give all of them the same index,
 // or none; others say the name again with each piece.
-func (d *decoder) begins(p callDelta, c *call) bool {
+func (d *decoder) startsCall(p callDelta, c *callBuilder) bool {
 	switch {
 	case p.Function.Name == "" || c.name == "":
 		return false
@@ -255,7 +255,7 @@ func (d *decoder) begins(p callDelta, c *call) bool {
 	case c.arguments.Len() == 0:
 		return p.Index == nil
 	}
-	return p.Function.Arguments != "" && c.whole()
+	return p.Function.Arguments != "" && c.argumentsComplete()
 }
 
 // newID returns the id of a call: the one that the server gave it, unless it

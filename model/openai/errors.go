@@ -97,7 +97,7 @@ func (c *client) classify(status int, body []byte, name string) *model.Error {
 		return &model.Error{Kind: kind}
 	}
 	if (status == 404 || status == 400) && r.noModel() {
-		return &model.Error{Kind: model.Invalid, Message: fmt.Sprintf("%s does not have the model %q: check its name (it says: %s)", c.name, name, brief(r.message))}
+		return &model.Error{Kind: model.Invalid, Message: fmt.Sprintf("%s does not have the model %q: check its name (it says: %s)", c.name, name, oneLine(r.message))}
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func (d *decoder) midstream(raw []byte) *model.Error {
 	case model.Auth:
 		todo = "check the key"
 	}
-	words := brief(r.message)
+	words := oneLine(r.message)
 	if words == "" {
 		words = "an error without words"
 	}
@@ -151,5 +151,5 @@ func kindOfStatus(status int) model.ErrorKind {
 	return model.Invalid
 }
 
-// brief is a text on one line, cut where it is long.
-func brief(text string) string { return strings.TrimSuffix(wire.Plain(text), ".") }
+// oneLine is a text on one line, cut where it is long.
+func oneLine(text string) string { return strings.TrimSuffix(wire.Plain(text), ".") }

@@ -39,7 +39,7 @@ func namesOf(req model.Request) names {
 		}
 		base := fitted(name)
 		free := base
-		for i := 2; n.taken(free); i++ {
+		for i := 2; n.inUse(free); i++ {
 			suffix := "_" + strconv.Itoa(i)
 			free = base[:min(len(base), maxName-len(suffix))] + suffix
 		}
@@ -48,7 +48,7 @@ func namesOf(req model.Request) names {
 	return n
 }
 
-func (n names) taken(name string) bool {
+func (n names) inUse(name string) bool {
 	_, ok := n.back[name]
 	return ok
 }

@@ -139,7 +139,7 @@ func (c *client) assistant(m model.Message, n names) (messageOut, bool) {
 		case p.Call != nil:
 			call := callOut{ID: p.Call.ID, Type: "function"}
 			call.Function.Name = n.out[p.Call.Name]
-			call.Function.Arguments = arguments(p.Call.Input)
+			call.Function.Arguments = argumentsJSON(p.Call.Input)
 			if isObject(p.Call.Seal) {
 				call.Extra = json.RawMessage(p.Call.Seal)
 			}
@@ -160,9 +160,9 @@ func (c *client) assistant(m model.Message, n names) (messageOut, bool) {
 	return out, len(texts) > 0 || len(out.ToolCalls) > 0
 }
 
-// arguments is the input of a call as a JSON object in any case: many servers
+// argumentsJSON is the input of a call as a JSON object in any case: many servers
 // read it, and fail on whatever else a model wrote.
-func arguments(input json.RawMessage) string {
+func argumentsJSON(input json.RawMessage) string {
 	text := strings.TrimSpace(string(input))
 	if text == "" {
 		return "{}"
@@ -191,7 +191,7 @@ func said(messages []model.Message) []messageOut {
 			case p.Result != nil:
 				results = append(results, messageOut{Role: "tool", Content: p.Result.Output, ToolCallID: p.Result.ID})
 				for _, f := range p.Result.Files {
-					shown = append(shown, partOut{Type: "text", Text: fmt.Sprintf("%s from tool %s:", kindOf(f), p.Result.Name)}, filePart(f))
+					shown = append(shown, partOut{Type: "text", Text: fmt.Sprintf("%s from tool %s:", fileKind(f), p.Result.Name)}, filePart(f))
 				}
 			case p.File != nil:
 				parts = append(parts, filePart(*p.File))
@@ -221,7 +221,7 @@ func userMessage(parts []partOut) messageOut {
 	return messageOut{Role: "user", Content: strings.Join(texts, "\n\n")}
 }
 
-func kindOf(f model.File) string {
+func fileKind(f model.File) string {
 	if isImage(f) {
 		return "image"
 	}

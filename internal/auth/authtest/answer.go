@@ -14,7 +14,7 @@ import (
 const maxAnswer = 1 << 20
 
 // An answer is what came back for one request.
-type answer struct {
+type response struct {
 	status int
 	header http.Header
 	body   string
@@ -23,7 +23,7 @@ type answer struct {
 
 // send writes raw bytes to a new connection and returns the answers to it, to
 // the end of the connection or the beginning of a stream.
-func (s *site) send(raw string) ([]answer, error) {
+func (s *site) send(raw string) ([]response, error) {
 	c, err := s.dial()
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (s *site) send(raw string) ([]answer, error) {
 }
 
 // readAnswers reads until the connection ends; err says how, if not well.
-func readAnswers(in *bufio.Reader, method string) (all []answer, err error) {
+func readAnswers(in *bufio.Reader, method string) (all []response, err error) {
 	for {
 		if _, err := in.Peek(1); err == io.EOF {
 			return all, nil
@@ -54,7 +54,7 @@ func readAnswers(in *bufio.Reader, method string) (all []answer, err error) {
 		if resp.StatusCode == http.StatusContinue {
 			continue
 		}
-		a := answer{status: resp.StatusCode, header: resp.Header}
+		a := response{status: resp.StatusCode, header: resp.Header}
 		if resp.StatusCode == http.StatusSwitchingProtocols || strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
 			return append(all, a), nil
 		}
@@ -81,8 +81,8 @@ func isGate(code string) bool {
 	}, code)
 }
 
-// judge checks what holds for every answer, whoever gives it.
-func (s *site) judge(r reporter, name string, a answer) {
+// checkResponse checks what holds for every answer, whoever gives it.
+func (s *site) checkResponse(r reporter, name string, a response) {
 	r.Helper()
 	for header, values := range a.header {
 		if strings.HasPrefix(header, "Access-Control-") || header == "Set-Cookie" || header == "X-Injected" {
@@ -117,7 +117,7 @@ func (s *site) leadsHere(to string) bool {
 	return err == nil && (u.Host == "" || u.Host == s.host) && (u.Scheme == "" || u.Scheme == s.scheme)
 }
 
-func (s *site) judgeHeaders(r reporter, name string, a answer) {
+func (s *site) judgeHeaders(r reporter, name string, a response) {
 	r.Helper()
 	for header, want := range map[string]string{
 		"Cache-Control":                "no-store",

@@ -130,10 +130,10 @@ func (s *site) control(r reporter, doors []door) {
 			continue
 		}
 		own := []string{"Origin: " + s.scheme + "://" + s.host, "Sec-Fetch-Site: same-origin"}
-		tries := map[string]message{"with the token": s.good(d), "by our own page": s.good(d).with(own...)}
+		tries := map[string]rawRequest{"with the token": s.good(d), "by our own page": s.good(d).withHeader(own...)}
 		if d.public {
-			tries["without token"] = s.bare(d)
-			tries["typed in"] = s.bare(d).with("Sec-Fetch-Site: none", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document")
+			tries["without token"] = s.withoutToken(d)
+			tries["typed in"] = s.withoutToken(d).withHeader("Sec-Fetch-Site: none", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document")
 		}
 		for name, m := range tries {
 			got, err := s.send(m.String())
@@ -147,7 +147,7 @@ func (s *site) control(r reporter, doors []door) {
 			if got[0].status < 400 {
 				good++
 			}
-			s.judge(r, d.String()+" "+name, got[0])
+			s.checkResponse(r, d.String()+" "+name, got[0])
 		}
 	}
 	if good == 0 {
@@ -159,18 +159,18 @@ func (s *site) control(r reporter, doors []door) {
 func (s *site) quick(r reporter, d door) {
 	r.Helper()
 	for _, group := range [][]attack{
-		s.hosts(d), s.targets(d), s.origins(d), s.sites(d), s.tokens(d), s.content(d), s.heads(d), s.framing(d), s.injections(d), s.detours(d),
+		s.hosts(d), s.targets(d), s.origins(d), s.sites(d), s.tokens(d), s.contentAttacks(d), s.heads(d), s.framing(d), s.injections(d), s.detours(d),
 	} {
 		for _, a := range group {
-			s.try(r, d, a)
+			s.sendAttack(r, d, a)
 		}
 	}
 	s.pipelined(r, d)
 	s.endless(r, d)
 }
 
-// try sends one hostile request and checks what comes back.
-func (s *site) try(r reporter, d door, a attack) {
+// sendAttack sends one hostile request and checks what comes back.
+func (s *site) sendAttack(r reporter, d door, a attack) {
 	r.Helper()
 	name := fmt.Sprintf("%s: %s", d, a.name)
 	got, err := s.send(a.raw)
@@ -196,7 +196,7 @@ func (s *site) try(r reporter, d door, a attack) {
 		}
 	}
 	for _, g := range got {
-		s.judge(r, name, g)
+		s.checkResponse(r, name, g)
 		if isGate(g.code) && strings.Contains(g.body, "evil") {
 			r.Errorf("%s: the answer repeats the request: %s", name, g.body)
 		}

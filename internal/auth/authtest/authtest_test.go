@@ -172,10 +172,10 @@ func TestHoles(t *testing.T) {
 			s.control(found, doors)
 			for _, d := range doors {
 				for _, group := range [][]attack{
-					s.hosts(d), s.origins(d), s.sites(d), s.tokens(d), s.content(d), s.heads(d), s.injections(d), s.detours(d),
+					s.hosts(d), s.origins(d), s.sites(d), s.tokens(d), s.contentAttacks(d), s.heads(d), s.injections(d), s.detours(d),
 				} {
 					for _, a := range group {
-						s.try(found, d, a)
+						s.sendAttack(found, d, a)
 					}
 				}
 			}

@@ -7,56 +7,58 @@ import (
 )
 
 // A message is a request before it is written.
-type message struct {
+type rawRequest struct {
 	method, target, host string
 	header               []string
 	body                 string
 }
 
 // good is a request that passes.
-func (s *site) good(d door) message { return s.bare(d).with("Authorization: Bearer " + s.token) }
+func (s *site) good(d door) rawRequest {
+	return s.withoutToken(d).withHeader("Authorization: Bearer " + s.token)
+}
 
-// bare is one without token.
-func (s *site) bare(d door) message {
-	m := message{method: d.method, target: d.path, host: s.host}
+// withoutToken is one without token.
+func (s *site) withoutToken(d door) rawRequest {
+	m := rawRequest{method: d.method, target: d.path, host: s.host}
 	if d.writes() {
-		m = m.sending("{}").with("Content-Type: application/json")
+		m = m.sending("{}").withHeader("Content-Type: application/json")
 	}
 	return m
 }
 
 // post is a request with a body of a type, wherever it goes.
-func (s *site) post(d door, kind, body string) message {
+func (s *site) post(d door, kind, body string) rawRequest {
 	d.method = "GET"
-	m := s.good(d).sending(body).with("Content-Type: " + kind)
+	m := s.good(d).sending(body).withHeader("Content-Type: " + kind)
 	m.method = "POST"
 	return m
 }
 
-// with adds header lines.
-func (m message) with(header ...string) message {
+// withHeader adds header lines.
+func (m rawRequest) withHeader(header ...string) rawRequest {
 	m.header = slices.Concat(m.header, header)
 	return m
 }
 
-func (m message) sending(body string) message {
+func (m rawRequest) sending(body string) rawRequest {
 	m.body = body
 	return m
 }
 
-func (m message) at(host string) message {
+func (m rawRequest) withHost(host string) rawRequest {
 	m.host = host
 	return m
 }
 
-func (m message) to(method, target string) message {
+func (m rawRequest) to(method, target string) rawRequest {
 	m.method, m.target = method, target
 	return m
 }
 
 // String is the request as it goes over the wire. The connection ends with it,
 // unless it says otherwise.
-func (m message) String() string {
+func (m rawRequest) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\n", m.method, m.target, m.host)
 	ends := true
@@ -74,6 +76,6 @@ func (m message) String() string {
 }
 
 // chunked is the request with a raw body said to be in chunks.
-func (m message) chunked(body string) string {
-	return m.sending("").with("Transfer-Encoding: chunked").String() + body
+func (m rawRequest) chunked(body string) string {
+	return m.sending("").withHeader("Transfer-Encoding: chunked").String() + body
 }

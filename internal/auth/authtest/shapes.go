@@ -11,7 +11,7 @@ func (s *site) heads(d door) []attack {
 	for _, m := range []string{"TRACE", "TRACK", "DEBUG", "PROPFIND", "SEARCH", "BREW", "get", "Post", "G-E-T", "M\x21"} {
 		all = append(all,
 			attack{name: "method " + m, raw: s.good(d).to(m, d.path).sending("").String(), want: one(405), code: "bad-method"},
-			attack{name: "method without token " + m, raw: s.bare(d).to(m, d.path).sending("").String(), want: one(405), code: "bad-method"})
+			attack{name: "method without token " + m, raw: s.withoutToken(d).to(m, d.path).sending("").String(), want: one(405), code: "bad-method"})
 	}
 	get := s.good(door{method: "GET", path: d.path})
 	long := strings.Repeat("a", 40<<10)
@@ -20,13 +20,13 @@ func (s *site) heads(d door) []attack {
 		attack{name: "connect elsewhere", raw: get.to("CONNECT", "evil.example:443").String(), want: []int{405, 421}},
 		attack{name: "garbage method", raw: get.to("G\x01T", d.path).String(), want: one(400)},
 		attack{name: "no method", raw: get.to("", d.path).String(), want: one(400)},
-		attack{name: "method by header", raw: s.bare(door{method: "TRACE", path: d.path}).with("X-HTTP-Method-Override: GET", "X-Method-Override: GET").String(),
+		attack{name: "method by header", raw: s.withoutToken(door{method: "TRACE", path: d.path}).withHeader("X-HTTP-Method-Override: GET", "X-Method-Override: GET").String(),
 			want: one(405), code: "bad-method"},
 		attack{name: "long target", raw: get.to("GET", d.path+"?"+strings.Repeat("a", 9<<10)).String(), want: one(414), code: "long-target"},
-		attack{name: "long header", raw: get.with("X-A: " + strings.Repeat("a", 17<<10)).String(), want: one(431), code: "long-header"},
-		attack{name: "longer header", raw: get.with("X-A: " + long).String(), want: one(431), mayDrop: true},
-		attack{name: "huge header", raw: get.with("X-A: " + strings.Repeat(long, 25)).String(), want: one(431), mayDrop: true},
-		attack{name: "many headers", raw: get.with(strings.Split(strings.Repeat("X-A: a,", 3000)+"X-B: b", ",")...).String(), want: one(431), mayDrop: true},
+		attack{name: "long header", raw: get.withHeader("X-A: " + strings.Repeat("a", 17<<10)).String(), want: one(431), code: "long-header"},
+		attack{name: "longer header", raw: get.withHeader("X-A: " + long).String(), want: one(431), mayDrop: true},
+		attack{name: "huge header", raw: get.withHeader("X-A: " + strings.Repeat(long, 25)).String(), want: one(431), mayDrop: true},
+		attack{name: "many headers", raw: get.withHeader(strings.Split(strings.Repeat("X-A: a,", 3000)+"X-B: b", ",")...).String(), want: one(431), mayDrop: true},
 		attack{name: "not HTTP", raw: "\x16\x03\x01\x02\x00\x01\r\n\r\n", want: one(400), mayDrop: true},
 		attack{name: "later protocol", raw: strings.Replace(get.String(), "HTTP/1.1", "HTTP/3.0", 1), never2xx: true},
 		attack{name: "no such protocol", raw: strings.Replace(get.String(), "HTTP/1.1", "HTTP/1.x", 1), want: one(400)},
@@ -36,11 +36,11 @@ func (s *site) heads(d door) []attack {
 	h2c := []string{"Connection: Upgrade, HTTP2-Settings, close", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA"}
 	all = append(all,
 		attack{name: "HTTP/2 at once", raw: preface + settings, want: []int{400, 421, 505}, mayDrop: true},
-		attack{name: "HTTP/2 by upgrade, from afar", raw: get.with(h2c...).with("Origin: https://evil.example").String(), want: one(403), code: "wrong-origin"},
-		attack{name: "HTTP/2 by upgrade", raw: get.with(h2c...).String() + preface + settings}, // judge: no other protocol
+		attack{name: "HTTP/2 by upgrade, from afar", raw: get.withHeader(h2c...).withHeader("Origin: https://evil.example").String(), want: one(403), code: "wrong-origin"},
+		attack{name: "HTTP/2 by upgrade", raw: get.withHeader(h2c...).String() + preface + settings}, // judge: no other protocol
 	)
 	if !d.public {
-		all = append(all, attack{name: "HTTP/2 by upgrade, without token", raw: s.bare(d).with(h2c...).String(), want: one(401), code: "no-token"})
+		all = append(all, attack{name: "HTTP/2 by upgrade, without token", raw: s.withoutToken(d).withHeader(h2c...).String(), want: one(401), code: "no-token"})
 	}
 	return all
 }
@@ -48,13 +48,13 @@ func (s *site) heads(d door) []attack {
 // framing are requests that two readers could cut in two ways. What is hidden
 // in them has a wrong token, as what is smuggled by a stranger would.
 func (s *site) framing(d door) []attack {
-	inner := message{method: "GET", target: "/smuggled", host: s.host, header: []string{"Authorization: Bearer smuggled"}}.String()
+	inner := rawRequest{method: "GET", target: "/smuggled", host: s.host, header: []string{"Authorization: Bearer smuggled"}}.String()
 	length := fmt.Sprintf("Content-Length: %d", len(inner))
 	chunk := fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(inner), inner)
-	lie := message{method: "POST", target: d.path, host: s.host, header: []string{"Authorization: Bearer wrong", "Content-Type: application/json"}}
+	lie := rawRequest{method: "POST", target: d.path, host: s.host, header: []string{"Authorization: Bearer wrong", "Content-Type: application/json"}}
 	good := s.post(d, "application/json", "")
-	raw := func(m message, header string, body string) string {
-		return m.with("Connection: keep-alive", header).String() + body
+	raw := func(m rawRequest, header string, body string) string {
+		return m.withHeader("Connection: keep-alive", header).String() + body
 	}
 	all := []attack{
 		{name: "body is a request", raw: raw(lie, length, inner), want: []int{401, 429}},
@@ -110,11 +110,11 @@ func (s *site) injections(d door) []attack {
 		"no colon":                    "X-A",
 		"no name":                     ": b",
 	} {
-		all = append(all, attack{name: name, raw: s.good(d).with(line, "X-Z: z").String(), want: one(400)})
+		all = append(all, attack{name: name, raw: s.good(d).withHeader(line, "X-Z: z").String(), want: one(400)})
 	}
 	all = append(all,
-		attack{name: "line feed brings an origin", raw: s.good(d).with("X-A: b\nOrigin: https://evil.example").String(), want: []int{400, 403}},
-		attack{name: "line feed brings a host", raw: s.good(d).with("X-A: b\nHost: evil.example").String(), want: one(400)})
+		attack{name: "line feed brings an origin", raw: s.good(d).withHeader("X-A: b\nOrigin: https://evil.example").String(), want: []int{400, 403}},
+		attack{name: "line feed brings a host", raw: s.good(d).withHeader("X-A: b\nHost: evil.example").String(), want: one(400)})
 	read := s.good(door{method: "GET", path: d.path})
 	for name, target := range map[string]string{
 		"lines in the path":      d.path + "%0d%0aX-Injected:%20yes",
@@ -149,9 +149,9 @@ func (s *site) detours(d door) []attack {
 		"/v1/open/.." + d.path, "/v1/open/../../" + rest, "http://" + s.host + d.path,
 	} {
 		for _, method := range []string{"GET", "HEAD", d.method} {
-			m := s.bare(d).to(method, target)
+			m := s.withoutToken(d).to(method, target)
 			if method != d.method {
-				m = s.bare(door{method: method, path: target})
+				m = s.withoutToken(door{method: method, path: target})
 			}
 			all = append(all, attack{name: method + " by way of " + target, raw: m.String(), never2xx: true})
 		}

@@ -14,13 +14,13 @@ import (
 // for itself, and nothing is answered after a wrong token.
 func (s *site) pipelined(r reporter, d door) {
 	r.Helper()
-	ask := s.good(door{method: "OPTIONS", path: d.path}).with("Connection: keep-alive").String()
-	wrong := s.bare(door{method: "GET", path: d.path}).with("Authorization: Bearer wrong", "Connection: keep-alive").String()
+	ask := s.good(door{method: "OPTIONS", path: d.path}).withHeader("Connection: keep-alive").String()
+	wrong := s.withoutToken(door{method: "GET", path: d.path}).withHeader("Authorization: Bearer wrong", "Connection: keep-alive").String()
 	got, err := s.send(ask + ask + wrong + ask)
 	var statuses []int
 	for _, a := range got {
 		statuses = append(statuses, a.status)
-		s.judge(r, d.String()+": pipelined", a)
+		s.checkResponse(r, d.String()+": pipelined", a)
 	}
 	if len(statuses) != 3 || statuses[0] != 204 || statuses[1] != 204 || statuses[2] != 401 && statuses[2] != 429 {
 		r.Errorf("%s: pipelined: statuses %v, want 204, 204 and 401 (%v)", d, statuses, err)
@@ -33,11 +33,11 @@ func (s *site) endless(r reporter, d door) {
 	r.Helper()
 	good := s.post(d, "application/json", "")
 	for name, c := range map[string]struct {
-		m    message
+		m    rawRequest
 		want []int
 	}{
 		"with the token": {good, []int{413}},
-		"wrong token":    {s.bare(door{method: "POST", path: d.path}).sending("").with("Authorization: Bearer wrong"), []int{401, 429}},
+		"wrong token":    {s.withoutToken(door{method: "POST", path: d.path}).sending("").withHeader("Authorization: Bearer wrong"), []int{401, 429}},
 	} {
 		conn, err := s.dial()
 		if err != nil {
@@ -64,7 +64,7 @@ func (s *site) endless(r reporter, d door) {
 		case !slices.Contains(c.want, got[0].status):
 			r.Errorf("%s: endless body, %s: status %d, want %v", d, name, got[0].status, c.want)
 		default:
-			s.judge(r, d.String()+": endless body, "+name, got[0])
+			s.checkResponse(r, d.String()+": endless body, "+name, got[0])
 		}
 	}
 }
@@ -81,7 +81,7 @@ func (s *site) slow(r reporter, doors []door) {
 		all.Go(func() { s.drip(r, name+": slow head", drip{first: head, next: "X-A: b\r\n"}) })
 		all.Go(func() { s.drip(r, name+": slow request line", drip{first: d.method + " " + d.path, next: "a"}) })
 		all.Go(func() { s.drip(r, name+": silence", drip{}) })
-		body := s.bare(door{method: "POST", path: d.path}).sending("") // with a type
+		body := s.withoutToken(door{method: "POST", path: d.path}).sending("") // with a type
 		want := []int{401}
 		if d.public && d.writes() {
 			want = []int{408}
@@ -89,7 +89,7 @@ func (s *site) slow(r reporter, doors []door) {
 			want = []int{401, 404, 405, 408}
 		}
 		all.Go(func() {
-			s.drip(r, name+": slow body", drip{first: body.with("Content-Length: 100").String(), next: " ", want: want})
+			s.drip(r, name+": slow body", drip{first: body.withHeader("Content-Length: 100").String(), next: " ", want: want})
 		})
 		all.Go(func() {
 			s.drip(r, name+": slow chunks", drip{first: body.chunked(""), next: "1\r\n \r\n", want: want})

@@ -30,7 +30,7 @@ func (s *server) request(m Message) (any, error) {
 		return s.initialize(m.Params)
 	}
 	if !s.ready || s.finished {
-		return nil, &failure{codeNotReady, "the server is not ready"}
+		return nil, &rpcError{codeNotReady, "the server is not ready"}
 	}
 	if m.Method == "shutdown" {
 		s.finished = true
@@ -38,17 +38,17 @@ func (s *server) request(m Message) (any, error) {
 	}
 	answer := s.answers()[m.Method]
 	if answer == nil {
-		return nil, &failure{codeNoMethod, "unknown method " + m.Method}
+		return nil, &rpcError{codeNoMethod, "unknown method " + m.Method}
 	}
 	var p params
 	if m.Method == "codeAction/resolve" || m.Method == "workspace/executeCommand" {
 		p.Item = m.Params
 	} else if err := json.Unmarshal(m.Params, &p); err != nil {
-		return nil, &failure{codeParams, err.Error()}
+		return nil, &rpcError{codeParams, err.Error()}
 	}
 	if uri := p.Document.URI; uri != "" {
 		if _, open := s.docs[uri]; !open {
-			return nil, &failure{codeParams, "not open: " + uri}
+			return nil, &rpcError{codeParams, "not open: " + uri}
 		}
 	}
 	return answer(p)
@@ -59,7 +59,7 @@ func (s *server) answers() map[string]func(params) (any, error) {
 		"textDocument/hover":                s.hover,
 		"textDocument/definition":           s.definition,
 		"textDocument/references":           s.references,
-		"textDocument/implementation":       func(params) (any, error) { return []place{}, nil },
+		"textDocument/implementation":       func(params) (any, error) { return []location{}, nil },
 		"textDocument/documentSymbol":       s.symbols,
 		"workspace/symbol":                  s.allSymbols,
 		"textDocument/prepareCallHierarchy": s.prepareCalls,
@@ -92,7 +92,7 @@ func (s *server) initialize(raw json.RawMessage) (any, error) {
 		} `json:"capabilities"`
 	}
 	if err := json.Unmarshal(raw, &p); err != nil {
-		return nil, &failure{codeParams, err.Error()}
+		return nil, &rpcError{codeParams, err.Error()}
 	}
 	if s.ready {
 		s.complain("initialize again")
@@ -148,14 +148,14 @@ func (s *server) hover(p params) (any, error) {
 }
 
 func (s *server) definition(p params) (any, error) {
-	name, _, ok := s.word(p.Document.URI, p.Position)
+	name, _, ok := s.wordAt(p.Document.URI, p.Position)
 	if !ok {
 		return nil, nil
 	}
 	for _, uri := range s.uris() {
 		for number, line := range lines(s.docs[uri].text) {
 			if at := definedBy(line); at == name {
-				return place{uri, s.part(number, line, len("def "), len("def ")+len(name))}, nil
+				return location{uri, s.spanOf(number, line, len("def "), len("def ")+len(name))}, nil
 			}
 		}
 	}
@@ -176,14 +176,14 @@ func definedBy(line string) string {
 
 // references are the name itself, and the same place in the line after.
 func (s *server) references(p params) (any, error) {
-	_, at, ok := s.word(p.Document.URI, p.Position)
+	_, at, ok := s.wordAt(p.Document.URI, p.Position)
 	if !ok {
-		return []place{}, nil
+		return []location{}, nil
 	}
 	below := at
 	below.Start.Line++
 	below.End.Line++
-	return []place{{p.Document.URI, at}, {p.Document.URI, below}}, nil
+	return []location{{p.Document.URI, at}, {p.Document.URI, below}}, nil
 }
 
 func (s *server) symbols(p params) (any, error) {
@@ -191,8 +191,8 @@ func (s *server) symbols(p params) (any, error) {
 	for number, line := range lines(s.docs[p.Document.URI].text) {
 		if name := definedBy(line); name != "" {
 			list = append(list, map[string]any{
-				"name": name, "kind": 12, "range": s.part(number, line, 0, len(line)),
-				"selectionRange": s.part(number, line, len("def "), len("def ")+len(name)),
+				"name": name, "kind": 12, "range": s.spanOf(number, line, 0, len(line)),
+				"selectionRange": s.spanOf(number, line, len("def "), len("def ")+len(name)),
 			})
 		}
 	}
@@ -202,9 +202,9 @@ func (s *server) symbols(p params) (any, error) {
 // A symbol, a callItem and a callOf have their keys in the order of the
 // recorded server.
 type symbol struct {
-	Name     string `json:"name"`
-	Kind     int    `json:"kind"`
-	Location place  `json:"location"`
+	Name     string   `json:"name"`
+	Kind     int      `json:"kind"`
+	Location location `json:"location"`
 }
 
 type callItem struct {
@@ -233,7 +233,7 @@ func (s *server) allSymbols(params) (any, error) {
 func allKinds() []any {
 	var list []any
 	add := func(kind int) {
-		at := place{"file:///fake/" + strconv.Itoa(kind), span{End: position{0, 1}}}
+		at := location{"file:///fake/" + strconv.Itoa(kind), span{End: position{0, 1}}}
 		list = append(list, symbol{"sym" + strconv.Itoa(kind), kind, at})
 	}
 	for kind := 1; kind <= 26; kind++ {
@@ -246,7 +246,7 @@ func allKinds() []any {
 }
 
 func (s *server) prepareCalls(p params) (any, error) {
-	name, at, ok := s.word(p.Document.URI, p.Position)
+	name, at, ok := s.wordAt(p.Document.URI, p.Position)
 	if !ok {
 		return nil, nil
 	}
@@ -258,7 +258,7 @@ func calls(way string, item json.RawMessage) (any, error) {
 		Range *span `json:"selectionRange"`
 	}
 	if err := json.Unmarshal(item, &at); err != nil || at.Range == nil {
-		return nil, &failure{codeParams, "no item"}
+		return nil, &rpcError{codeParams, "no item"}
 	}
 	c := callOf{Ranges: []span{*at.Range}}
 	if way == "from" {
@@ -270,20 +270,20 @@ func calls(way string, item json.RawMessage) (any, error) {
 }
 
 func (s *server) prepareRename(p params) (any, error) {
-	name, at, ok := s.word(p.Document.URI, p.Position)
+	name, at, ok := s.wordAt(p.Document.URI, p.Position)
 	if !ok {
-		return nil, &failure{codeFailed, "no name here"}
+		return nil, &rpcError{codeFailed, "no name here"}
 	}
 	return map[string]any{"range": at, "placeholder": name}, nil
 }
 
 func (s *server) rename(p params) (any, error) {
-	name, _, ok := s.word(p.Document.URI, p.Position)
+	name, _, ok := s.wordAt(p.Document.URI, p.Position)
 	if !ok {
-		return nil, &failure{codeFailed, "no name here"}
+		return nil, &rpcError{codeFailed, "no name here"}
 	}
 	if p.NewName == "" || strings.ContainsFunc(p.NewName, func(r rune) bool { return !isWord(r) }) {
-		return nil, &failure{codeParams, "not a name: " + p.NewName}
+		return nil, &rpcError{codeParams, "not a name: " + p.NewName}
 	}
 	files, err := s.files()
 	if err != nil {
@@ -328,7 +328,7 @@ func (s *server) actions(p params) (any, error) {
 		if f.Range.Start.Line <= p.Range.End.Line && f.Range.End.Line >= p.Range.Start.Line {
 			list = append(list, map[string]any{
 				"title": "Remove the line", "kind": "quickfix", "diagnostics": []finding{f},
-				"data": place{p.Document.URI, f.Range},
+				"data": location{p.Document.URI, f.Range},
 			})
 		}
 	}
@@ -338,9 +338,9 @@ func (s *server) actions(p params) (any, error) {
 // resolve adds the edit to an action.
 func (s *server) resolve(p params) (any, error) {
 	var action map[string]json.RawMessage
-	var at place
+	var at location
 	if json.Unmarshal(p.Item, &action) != nil || json.Unmarshal(action["data"], &at) != nil {
-		return nil, &failure{codeParams, "not an action of mine"}
+		return nil, &rpcError{codeParams, "not an action of mine"}
 	}
 	line := span{position{at.Range.Start.Line, 0}, position{at.Range.Start.Line + 1, 0}}
 	edit := s.workspaceEdit(map[string][]any{at.URI: {map[string]any{"range": line, "newText": ""}}})
@@ -357,9 +357,9 @@ func (s *server) execute(p params) (any, error) {
 		Arguments []string `json:"arguments"`
 	}
 	if json.Unmarshal(p.Item, &c) != nil || c.Command != "fake.run" || len(c.Arguments) != 1 {
-		return nil, &failure{codeParams, "no such command"}
+		return nil, &rpcError{codeParams, "no such command"}
 	}
 	edit := s.workspaceEdit(map[string][]any{c.Arguments[0]: {map[string]any{"range": span{}, "newText": "changed by a command\n"}}})
-	s.ask("workspace/applyEdit", map[string]any{"edit": edit}, func(m Message) { s.say("applyEdit", m) })
+	s.sendRequest("workspace/applyEdit", map[string]any{"edit": edit}, func(m Message) { s.logAnswer("applyEdit", m) })
 	return nil, nil
 }

@@ -216,7 +216,7 @@ func TestQuestions(t *testing.T) {
 	var symbols []struct {
 		Name     string
 		Kind     int
-		Location place
+		Location location
 	}
 	if err := json.Unmarshal([]byte(c.ask("workspace/symbol", `{"query":""}`)), &symbols); err != nil {
 		t.Fatal(err)

@@ -20,11 +20,11 @@ func (s *server) notified(m Message) {
 	}
 	switch m.Method {
 	case "initialized":
-		s.begin()
+		s.afterInitialized()
 	case "textDocument/didOpen":
 		s.open(m.Params)
 	case "textDocument/didChange":
-		s.change(m.Params)
+		s.applyChange(m.Params)
 	case "textDocument/didClose":
 		s.close(m.Params)
 	case "$/cancelRequest":
@@ -46,8 +46,8 @@ func (s *server) exit() {
 	panic(over{1})
 }
 
-// begin does what is asked for the time after initialized.
-func (s *server) begin() {
+// afterInitialized does what is asked for the time after initialized.
+func (s *server) afterInitialized() {
 	var wants []any
 	if s.o.registerPull {
 		wants = append(wants, map[string]any{"id": "pull", "method": "textDocument/diagnostic", "registerOptions": pullOptions()})
@@ -59,14 +59,14 @@ func (s *server) begin() {
 		})
 	}
 	if wants != nil {
-		s.ask("client/registerCapability", map[string]any{"registrations": wants}, func(m Message) { s.say("registered", m) })
+		s.sendRequest("client/registerCapability", map[string]any{"registrations": wants}, func(m Message) { s.logAnswer("registered", m) })
 	}
 	if s.o.config != nil {
 		var items []any
 		for _, section := range s.o.config {
 			items = append(items, map[string]string{"section": section})
 		}
-		s.ask("workspace/configuration", map[string]any{"items": items}, func(m Message) { s.say("configuration", m) })
+		s.sendRequest("workspace/configuration", map[string]any{"items": items}, func(m Message) { s.logAnswer("configuration", m) })
 	}
 	s.memory = make([]byte, s.o.grow<<20)
 	for i := 0; i < len(s.memory); i += 512 {
@@ -92,7 +92,7 @@ func (s *server) open(raw json.RawMessage) {
 	s.act("textDocument/didOpen", "", func() { s.publish(d.URI) })
 }
 
-func (s *server) change(raw json.RawMessage) {
+func (s *server) applyChange(raw json.RawMessage) {
 	var p struct {
 		Document struct {
 			URI     string `json:"uri"`
@@ -186,7 +186,7 @@ func (s *server) publishOne(uri string, d document, open bool) {
 // diagnostic answers a question for diagnostics.
 func (s *server) diagnostic(p params) (any, error) {
 	if !s.pulls() {
-		return nil, &failure{codeNoMethod, "unknown method"}
+		return nil, &rpcError{codeNoMethod, "unknown method"}
 	}
 	uri := p.Document.URI
 	report, id := s.report(uri)

@@ -58,12 +58,12 @@ type delayed struct {
 type over struct{ code int }
 
 // A failure is an error that is sent to the client.
-type failure struct {
+type rpcError struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
 }
 
-func (f *failure) Error() string { return f.Message }
+func (f *rpcError) Error() string { return f.Message }
 
 // serve is the whole life of a server.
 func serve(o options, in io.Reader, out io.Writer) (code int) {
@@ -84,13 +84,13 @@ func serve(o options, in io.Reader, out io.Writer) (code int) {
 			panic(end)
 		}
 	}()
-	s.prepare()
-	s.loop(bufio.NewReader(in))
+	s.beforeFirstMessage()
+	s.handleMessages(bufio.NewReader(in))
 	return 0
 }
 
-// prepare does what is asked for the time before the first message.
-func (s *server) prepare() {
+// beforeFirstMessage does what is asked for the time before the first message.
+func (s *server) beforeFirstMessage() {
 	if s.o.log != "" {
 		f, err := os.OpenFile(s.o.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 		s.must(err)
@@ -106,8 +106,8 @@ func (s *server) prepare() {
 	}
 }
 
-// loop handles messages and what is due, until something ends it.
-func (s *server) loop(in *bufio.Reader) {
+// handleMessages handles messages and what is due, until something ends it.
+func (s *server) handleMessages(in *bufio.Reader) {
 	type read struct {
 		body json.RawMessage
 		err  error
@@ -141,7 +141,7 @@ func (s *server) loop(in *bufio.Reader) {
 			next.do()
 		case got := <-from:
 			if got.err != nil {
-				s.ended(got.err)
+				s.inputEnded(got.err)
 				messages = nil
 				continue
 			}
@@ -150,8 +150,8 @@ func (s *server) loop(in *bufio.Reader) {
 	}
 }
 
-// ended is told that nothing comes from the client any more.
-func (s *server) ended(err error) {
+// inputEnded is told that nothing comes from the client any more.
+func (s *server) inputEnded(err error) {
 	switch {
 	case s.o.never[exit]:
 	case errors.Is(err, io.EOF):
@@ -192,7 +192,7 @@ func (s *server) receive(body json.RawMessage) {
 		s.complain("not a message: %.100q", body)
 	}
 	if m.Method == "" {
-		s.answered(m)
+		s.handleResponse(m)
 		return
 	}
 	s.mayDie(m.Method)
@@ -213,12 +213,12 @@ func (s *server) receive(body json.RawMessage) {
 // reply makes the message that answers a request.
 func reply(id json.RawMessage, result any, err error) any {
 	answer := map[string]any{"jsonrpc": "2.0", "id": id}
-	var f *failure
+	var f *rpcError
 	switch {
 	case errors.As(err, &f):
 		answer["error"] = f
 	case err != nil:
-		answer["error"] = &failure{codeFailed, err.Error()}
+		answer["error"] = &rpcError{codeFailed, err.Error()}
 	default:
 		answer["result"] = result
 	}
@@ -257,7 +257,7 @@ func (s *server) cancel(id json.RawMessage) {
 		return
 	}
 	s.waiting = slices.Delete(s.waiting, at, at+1)
-	s.send(reply(id, nil, &failure{codeCancelled, "cancelled"}))
+	s.send(reply(id, nil, &rpcError{codeCancelled, "cancelled"}))
 }
 
 func (s *server) send(m any) {
@@ -280,14 +280,14 @@ func (s *server) notify(method string, params any) {
 	s.act(method, "", func() { s.send(map[string]any{"jsonrpc": "2.0", "method": method, "params": params}) })
 }
 
-// ask sends a request to the client, and then is called with the answer.
-func (s *server) ask(method string, params any, then func(Message)) {
+// sendRequest sends a request to the client, and then is called with the answer.
+func (s *server) sendRequest(method string, params any, then func(Message)) {
 	s.lastID++
 	s.asked[s.lastID] = then
 	s.send(map[string]any{"jsonrpc": "2.0", "id": s.lastID, "method": method, "params": params})
 }
 
-func (s *server) answered(m Message) {
+func (s *server) handleResponse(m Message) {
 	var id int
 	if err := json.Unmarshal(m.ID, &id); err != nil || s.asked[id] == nil {
 		s.complain("answer to nothing: %s", m.ID)
@@ -297,8 +297,8 @@ func (s *server) answered(m Message) {
 	then(m)
 }
 
-// say logs an answer of the client at the client.
-func (s *server) say(what string, m Message) {
+// logAnswer logs an answer of the client at the client.
+func (s *server) logAnswer(what string, m Message) {
 	text := string(m.Result)
 	if m.Error != nil {
 		text = "error " + string(m.Error)

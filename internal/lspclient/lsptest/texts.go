@@ -27,7 +27,7 @@ type span struct {
 }
 
 // A place is a part of a file.
-type place struct {
+type location struct {
 	URI   string `json:"uri"`
 	Range span   `json:"range"`
 }
@@ -91,8 +91,8 @@ func (t *texts) offset(line string, character int) int {
 	return len(line)
 }
 
-// part makes the span between two bytes of a line.
-func (t *texts) part(number int, line string, from, to int) span {
+// spanOf makes the span between two bytes of a line.
+func (t *texts) spanOf(number int, line string, from, to int) span {
 	return span{position{number, t.column(line[:from])}, position{number, t.column(line[:to])}}
 }
 
@@ -120,8 +120,8 @@ func (t *texts) splice(text string, at span, with string) string {
 
 func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// word finds the name at a position of an open document, and where it stands.
-func (t *texts) word(uri string, p position) (string, span, bool) {
+// wordAt finds the name at a position of an open document, and where it stands.
+func (t *texts) wordAt(uri string, p position) (string, span, bool) {
 	all := lines(t.docs[uri].text)
 	if p.Line < 0 || p.Line >= len(all) {
 		return "", span{}, false
@@ -143,7 +143,7 @@ func (t *texts) word(uri string, p position) (string, span, bool) {
 		}
 		to += n
 	}
-	return line[from:to], t.part(p.Line, line, from, to), from < to
+	return line[from:to], t.spanOf(p.Line, line, from, to), from < to
 }
 
 // uses finds where a name stands in a text.
@@ -160,7 +160,7 @@ func (t *texts) uses(text, name string) []span {
 			before, _ := utf8.DecodeLastRuneInString(line[:from])
 			after, _ := utf8.DecodeRuneInString(line[to:])
 			if (from == 0 || !isWord(before)) && (to == len(line) || !isWord(after)) {
-				found = append(found, t.part(number, line, from, to))
+				found = append(found, t.spanOf(number, line, from, to))
 			}
 			at = to
 		}
@@ -175,7 +175,7 @@ func (t *texts) findings(uri, text string) []finding {
 	for number, line := range lines(text) {
 		for severity, start := range []string{"VAGUE", "ERROR", "WARN", "INFO", "HINT"} {
 			if strings.HasPrefix(line, start) {
-				found = append(found, finding{t.part(number, line, 0, len(line)), severity, "fake", strings.ToLower(start) + " found: " + line})
+				found = append(found, finding{t.spanOf(number, line, 0, len(line)), severity, "fake", strings.ToLower(start) + " found: " + line})
 			}
 		}
 	}
@@ -193,13 +193,13 @@ func breaks(uri, text string) []string {
 	var list []string
 	for _, line := range lines(text) {
 		if name, ok := strings.CutPrefix(line, "BREAK "); ok {
-			list = append(list, uri[:strings.LastIndex(uri, "/")+1]+escape(strings.TrimSpace(name)))
+			list = append(list, uri[:strings.LastIndex(uri, "/")+1]+escapePath(strings.TrimSpace(name)))
 		}
 	}
 	return list
 }
 
-func escape(path string) string { return (&url.URL{Path: path}).EscapedPath() }
+func escapePath(path string) string { return (&url.URL{Path: path}).EscapedPath() }
 
 // path returns the file that a URI names.
 func path(uri string) string {
@@ -234,7 +234,7 @@ func (t *texts) files() (map[string]string, error) {
 			return fmt.Errorf("rename: %w", err)
 		}
 		rel, err := filepath.Rel(top, file)
-		all[strings.TrimSuffix(t.root, "/")+"/"+escape(filepath.ToSlash(rel))] = string(text)
+		all[strings.TrimSuffix(t.root, "/")+"/"+escapePath(filepath.ToSlash(rel))] = string(text)
 		return err
 	})
 	return all, err

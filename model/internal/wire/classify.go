@@ -14,9 +14,9 @@ import (
 
 const maxWords = 1000 // bytes of a provider's words in a message
 
-// kindOf is what a status means, by the words of the answer where it means
+// errorKind is what a status means, by the words of the answer where it means
 // several things.
-func kindOf(status int, words string) model.ErrorKind {
+func errorKind(status int, words string) model.ErrorKind {
 	words = strings.ToLower(words)
 	switch status {
 	case 401, 403:
@@ -73,24 +73,24 @@ func hasAny(text string, words ...string) bool {
 	return false
 }
 
-// words is what an answer that is an error says.
-type words struct {
+// errorText is what an answer that is an error says.
+type errorText struct {
 	all   string // everything, codes too
 	brief string // for people
 	page  bool   // it is a web page, of somebody in between as a rule
 }
 
 // spoken reads the body of an error, in the shapes that providers use.
-func spoken(h http.Header, body []byte) words {
+func spoken(h http.Header, body []byte) errorText {
 	text := bytes.TrimSpace(body)
 	var value any
 	if json.Unmarshal(text, &value) == nil {
-		return words{all: string(text), brief: Plain(messageIn(value))}
+		return errorText{all: string(text), brief: Plain(messageIn(value))}
 	}
 	if bytes.HasPrefix(text, []byte("<")) || strings.Contains(strings.ToLower(h.Get("Content-Type")), "text/html") {
-		return words{page: true}
+		return errorText{page: true}
 	}
-	return words{all: string(text), brief: Plain(string(text))}
+	return errorText{all: string(text), brief: Plain(string(text))}
 }
 
 // messageIn finds the sentence in a JSON error.
@@ -129,7 +129,7 @@ func Plain(text string) string {
 }
 
 // sentence says what happened and what to do.
-func (c *Client) sentence(resp *http.Response, kind model.ErrorKind, said words) string {
+func (c *Client) sentence(resp *http.Response, kind model.ErrorKind, said errorText) string {
 	what, todo := "does not take the request", "change what it complains about"
 	switch kind {
 	case model.Auth:

@@ -58,7 +58,7 @@ type Event struct {
 	Name string // empty where the server gave none
 	Data []byte
 
-	watch *watch
+	watch *idleTimer
 }
 
 // Classify says what an answer that is not 2xx means. Where it returns nil,
@@ -144,26 +144,26 @@ func (c *Client) Post(ctx context.Context, body any, classify Classify) iter.Seq
 		}
 		inner, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
-		watch := &watch{idle: c.idle, timer: time.AfterFunc(c.idle, func() { cancel(errIdle) })}
+		watch := &idleTimer{idle: c.idle, timer: time.AfterFunc(c.idle, func() { cancel(errIdle) })}
 		watch.happened()
 		defer watch.timer.Stop()
 		resp, err := c.send(inner, text, watch)
 		if err != nil {
-			yield(Event{}, c.failed(ctx, inner, c.unreachable(err), watch))
+			yield(Event{}, c.requestError(ctx, inner, c.unreachable(err), watch))
 			return
 		}
 		defer resp.Body.Close()
 		in := &watched{r: resp.Body, watch: watch}
 		if resp.StatusCode/100 != 2 {
-			yield(Event{}, c.failed(ctx, inner, c.refused(resp, in, classify), watch))
+			yield(Event{}, c.requestError(ctx, inner, c.statusError(resp, in, classify), watch))
 			return
 		}
-		for event, err := range answer(resp.Header, in) {
+		for event, err := range readEvents(resp.Header, in) {
 			if err == nil {
 				err = context.Cause(ctx)
 			}
 			if err != nil {
-				yield(Event{}, c.failed(ctx, inner, c.broken(resp, err), watch))
+				yield(Event{}, c.requestError(ctx, inner, c.broken(resp, err), watch))
 				return
 			}
 			watch.happened()
@@ -174,7 +174,7 @@ func (c *Client) Post(ctx context.Context, body any, classify Classify) iter.Seq
 		}
 		// a body that was given up may look like one that has ended
 		if err := context.Cause(inner); err != nil {
-			yield(Event{}, c.failed(ctx, inner, c.broken(resp, err), watch))
+			yield(Event{}, c.requestError(ctx, inner, c.broken(resp, err), watch))
 		}
 	}
 }
@@ -187,7 +187,7 @@ func marshal(body any) ([]byte, error) {
 	return bytes.TrimSpace(b.Bytes()), err
 }
 
-func (c *Client) send(ctx context.Context, text []byte, watch *watch) (*http.Response, error) {
+func (c *Client) send(ctx context.Context, text []byte, watch *idleTimer) (*http.Response, error) {
 	body := func() (io.ReadCloser, error) {
 		return io.NopCloser(&sent{r: bytes.NewReader(text), watch: watch}), nil
 	}
@@ -200,8 +200,8 @@ func (c *Client) send(ctx context.Context, text []byte, watch *watch) (*http.Res
 	return c.http.Do(req)
 }
 
-// answer yields the events of a good answer, whatever its shape.
-func answer(header http.Header, body io.Reader) iter.Seq2[Event, error] {
+// readEvents yields the events of a good answer, whatever its shape.
+func readEvents(header http.Header, body io.Reader) iter.Seq2[Event, error] {
 	if packed(header) {
 		return func(yield func(Event, error) bool) { yield(Event{}, errPacked) }
 	}

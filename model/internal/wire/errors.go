@@ -22,9 +22,9 @@ var (
 	errPacked  = errors.New("it is compressed")
 )
 
-// failed is what a failure is for the caller: the end of ctx, too long a
+// requestError is what a failure is for the caller: the end of ctx, too long a
 // silence, or what it was taken for.
-func (c *Client) failed(ctx, inner context.Context, e *model.Error, w *watch) error {
+func (c *Client) requestError(ctx, inner context.Context, e *model.Error, w *idleTimer) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
@@ -104,8 +104,8 @@ func (c *Client) broken(resp *http.Response, err error) *model.Error {
 	return e
 }
 
-// refused is an answer that is not 2xx.
-func (c *Client) refused(resp *http.Response, body io.Reader, classify Classify) *model.Error {
+// statusError is an answer that is not 2xx.
+func (c *Client) statusError(resp *http.Response, body io.Reader, classify Classify) *model.Error {
 	// what could be read before a failure is better than nothing
 	raw, _ := io.ReadAll(io.LimitReader(body, maxErrorBody))
 	if packed(resp.Header) {
@@ -122,7 +122,7 @@ func (c *Client) refused(resp *http.Response, body io.Reader, classify Classify)
 	}
 	said := spoken(resp.Header, text)
 	if e.Kind == "" {
-		e.Kind = kindOf(resp.StatusCode, said.all)
+		e.Kind = errorKind(resp.StatusCode, said.all)
 	}
 	if e.Status == 0 {
 		e.Status = resp.StatusCode
@@ -130,7 +130,7 @@ func (c *Client) refused(resp *http.Response, body io.Reader, classify Classify)
 	if e.RequestID == "" {
 		e.RequestID = requestID(resp.Header)
 	}
-	if wait, ok := asked(resp.Header, time.Now()); e.RetryAfter == 0 && ok {
+	if wait, ok := retryAfter(resp.Header, time.Now()); e.RetryAfter == 0 && ok {
 		e.RetryAfter = wait
 	} else if e.RetryAfter == 0 && e.Kind == model.RateLimit {
 		e.RetryAfter = reset(resp.Header, time.Now())

@@ -10,8 +10,8 @@ import (
 
 const maxWait = 10 * time.Minute
 
-// asked reads the two headers that are a request to wait.
-func asked(h http.Header, now time.Time) (time.Duration, bool) {
+// retryAfter reads the two headers that are a request to wait.
+func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	if ms, err := strconv.ParseFloat(strings.TrimSpace(h.Get("Retry-After-Ms")), 64); err == nil {
 		return seconds(ms / 1000), true
 	}

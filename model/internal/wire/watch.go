@@ -15,7 +15,7 @@ const (
 
 // A watch ends a request when nothing has moved for too long, or no event has
 // come for still longer.
-type watch struct {
+type idleTimer struct {
 	idle  time.Duration
 	timer *time.Timer
 	left  time.Duration // until the next event must have come
@@ -23,7 +23,7 @@ type watch struct {
 }
 
 // happened says that an event has come. Those after the end give no new time.
-func (w *watch) happened() {
+func (w *idleTimer) happened() {
 	if !w.ended {
 		w.left = max(maxQuiet, w.idle)
 	}
@@ -40,7 +40,7 @@ func (e Event) Ends() {
 // sent is a body on its way out: as long as it is read, something moves.
 type sent struct {
 	r     io.Reader
-	watch *watch
+	watch *idleTimer
 }
 
 func (s *sent) Read(p []byte) (int, error) {
@@ -52,7 +52,7 @@ func (s *sent) Read(p []byte) (int, error) {
 // reads does not count.
 type watched struct {
 	r     io.Reader
-	watch *watch
+	watch *idleTimer
 }
 
 func (w *watched) Read(p []byte) (int, error) {

@@ -91,7 +91,7 @@ func TestKindOf(t *testing.T) {
 		{524, "", model.Overloaded},
 		{529, "", model.Overloaded},
 	} {
-		if got := kindOf(c.status, c.words); got != c.want {
+		if got := errorKind(c.status, c.words); got != c.want {
 			t.Errorf("%d %q is %s, not %s", c.status, c.words, got, c.want)
 		}
 	}
@@ -126,7 +126,7 @@ func TestRetryAfter(t *testing.T) {
 		for i := 0; i < len(c.header); i += 2 {
 			h.Set(c.header[i], c.header[i+1])
 		}
-		got, ok := asked(h, now)
+		got, ok := retryAfter(h, now)
 		if !ok {
 			got = reset(h, now)
 		}
