@@ -214,8 +214,8 @@ func scripted(t testing.TB, protocol string, server *modeltest.Server) agent.Mod
 	info := model.Info{Context: 200_000, Output: 8_000, Price: model.Price{Input: 1, Output: 2}}
 	m := model.Model{Provider: client(t, protocol, server.URL()), Info: info}
 	return agent.Models{
-		Default: message.ModelRef{Provider: protocol, Model: "scripted"},
-		Find:    func(message.ModelRef) (model.Model, error) { return m, nil },
+		Default: model.Ref{Provider: protocol, Model: "scripted"},
+		Find:    func(model.Ref) (model.Model, error) { return m, nil },
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/agent"
-	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/permission"
 )
 
@@ -140,7 +140,7 @@ func TestPlanIsLocked(t *testing.T) {
 
 func TestAgentSettings(t *testing.T) {
 	warm, cold := 0.9, 0.1
-	at := message.ModelRef{Provider: "p", Model: "m/n"}
+	at := model.Ref{Provider: "p", Model: "m/n"}
 	agents := agent.Specs(agent.SpecOptions{Own: []agent.SpecChange{
 		{Name: "title", TopP: &cold},
 		{Name: "build", Prompt: "Build.", Model: at, Steps: 3, Color: "#000000", Temperature: &warm,

@@ -15,7 +15,6 @@ import (
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
-	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/tool"
 )
@@ -37,8 +36,8 @@ export const Talk = async ({ directory }) => ({
 func TestPluginsInConversations(t *testing.T) {
 	b := &brain{answer: inTurn(says("hello"))}
 	rt, dir := owned(t, talkative, helve.Options{Models: agent.Models{
-		Default: message.ModelRef{Provider: "test", Model: "brain"},
-		Find:    func(message.ModelRef) (model.Model, error) { return model.Model{Provider: b}, nil },
+		Default: model.Ref{Provider: "test", Model: "brain"},
+		Find:    func(model.Ref) (model.Model, error) { return model.Model{Provider: b}, nil },
 	}})
 	turn := prompted(t, rt, agent.Prompt{Text: "greet"})
 	if turn.End != agent.EndDone || len(b.reqs) != 1 {
@@ -66,7 +65,7 @@ func TestTitles(t *testing.T) {
 		}
 		return says("done")
 	}}
-	r := thinks(t, b, func(o *helve.Options) { o.Models.Small = message.ModelRef{Provider: "test", Model: "small"} })
+	r := thinks(t, b, func(o *helve.Options) { o.Models.Small = model.Ref{Provider: "test", Model: "small"} })
 	turn := prompted(t, r, agent.Prompt{Text: "do something long and winding"})
 	if s, err := r.Records().Session(t.Context(), turn.Session); err != nil || s.Title != "A fine title" {
 		t.Errorf("session = %+v, %v", s, err)
@@ -107,8 +106,8 @@ func (s *stubborn) Stream(ctx context.Context, req model.Request) iter.Seq2[mode
 func TestCloseWaitsForTitles(t *testing.T) {
 	b := &stubborn{brain: brain{answer: inTurn()}}
 	r := thinks(t, &b.brain, func(o *helve.Options) {
-		o.Models.Small = message.ModelRef{Provider: "test", Model: "small"}
-		o.Models.Find = func(message.ModelRef) (model.Model, error) { return model.Model{Provider: b}, nil }
+		o.Models.Small = model.Ref{Provider: "test", Model: "small"}
+		o.Models.Find = func(model.Ref) (model.Model, error) { return model.Model{Provider: b}, nil }
 	})
 	prompted(t, r, agent.Prompt{Text: "do something long and winding"})
 	if err := r.Close(); err != nil || !b.ended.Load() {
@@ -130,8 +129,8 @@ export default async ({ client }) => ({
 `
 	b := &brain{answer: inTurn(callsTool("pause", map[string]string{"say": "x"}))}
 	rt, _ := owned(t, project, helve.Options{Unattended: true, Models: agent.Models{
-		Default: message.ModelRef{Provider: "test", Model: "brain"},
-		Find:    func(message.ModelRef) (model.Model, error) { return model.Model{Provider: b}, nil },
+		Default: model.Ref{Provider: "test", Model: "brain"},
+		Find:    func(model.Ref) (model.Model, error) { return model.Model{Provider: b}, nil },
 	}})
 	register(t, rt, echo("pause", func(ctx context.Context, c *tool.Call, _ echoInput) (*tool.Result, error) {
 		return rt.Call(ctx, tool.Call{ID: "direct", Session: c.Session, Tool: "list", Input: json.RawMessage(`{}`)})
@@ -180,8 +179,8 @@ export const Half = async () => ({
   "chat.params": async (input, output) => { output.temperature /= 2; delete output.options.base; output.options["n" + Math.random()] = 1 },
 })
 `, helve.Options{Agents: agents, Models: agent.Models{
-		Default: message.ModelRef{Provider: "test", Model: "brain"},
-		Find:    func(message.ModelRef) (model.Model, error) { return model.Model{Provider: b}, nil },
+		Default: model.Ref{Provider: "test", Model: "brain"},
+		Find:    func(model.Ref) (model.Model, error) { return model.Model{Provider: b}, nil },
 	}})
 	for range 3 {
 		prompted(t, rt, agent.Prompt{Text: "x"})

@@ -13,6 +13,7 @@ import (
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
@@ -208,7 +209,7 @@ func (r *Runtime) clientPrompt(ctx context.Context, args clientArgs) (any, error
 	}
 	var b struct {
 		Agent string
-		Model message.ModelRef
+		Model model.Ref
 		Parts []message.Part
 	}
 	if err := json.Unmarshal(args.Body, &b); err != nil {

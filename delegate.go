@@ -15,6 +15,7 @@ import (
 	"github.com/helve-dev/helve/internal/loop"
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
@@ -46,7 +47,7 @@ func (d subagents) Offered(name string) (out []builtin.Delegate) {
 
 // hasModel reports whether there is somebody to answer prompts.
 func (r *Runtime) hasModel() bool {
-	if r.opt.Models.Find != nil && r.opt.Models.Default != (message.ModelRef{}) {
+	if r.opt.Models.Find != nil && r.opt.Models.Default != (model.Ref{}) {
 		return true
 	}
 	r.lent.mu.Lock()
@@ -121,12 +122,12 @@ func (d subagents) budget(above *activeSession) *loop.Purse {
 }
 
 // model is what a child works with: its agent's own, or that of its caller.
-func (d subagents) model(ctx context.Context, s *store.Store, c *tool.Call, a *agent.Spec) (message.ModelRef, error) {
-	caller := message.ModelRef{Provider: c.Provider, Model: c.Model}
-	if row, err := s.Session(ctx, c.Session); err == nil && caller == (message.ModelRef{}) {
+func (d subagents) model(ctx context.Context, s *store.Store, c *tool.Call, a *agent.Spec) (model.Ref, error) {
+	caller := model.Ref{Provider: c.Provider, Model: c.Model}
+	if row, err := s.Session(ctx, c.Session); err == nil && caller == (model.Ref{}) {
 		caller = row.Model
 	}
-	ref, err := d.r.modelFor(c.Session, a, message.ModelRef{}, caller)
+	ref, err := d.r.modelFor(c.Session, a, model.Ref{}, caller)
 	if err != nil {
 		return ref, tool.Fail("no-model", "no agent can be started: %w", err)
 	}
@@ -135,7 +136,7 @@ func (d subagents) model(ctx context.Context, s *store.Store, c *tool.Call, a *a
 
 // session is that of the child: the one to go on with, if it is a child of this
 // session, or a new one.
-func (d subagents) session(ctx context.Context, s *store.Store, c *tool.Call, a *agent.Spec, ref message.ModelRef, task builtin.Errand) (store.Session, error) {
+func (d subagents) session(ctx context.Context, s *store.Store, c *tool.Call, a *agent.Spec, ref model.Ref, task builtin.Errand) (store.Session, error) {
 	if id := task.Session; id != "" {
 		row, err := s.Session(ctx, id)
 		if err == nil && row.Parent == c.Session {
@@ -164,7 +165,7 @@ func (d subagents) childRules(a *agent.Spec) permission.Ruleset {
 }
 
 // runWorker lets the child work, and tells its caller how it gets on.
-func (d subagents) runChild(ctx context.Context, row store.Session, st *activeSession, a *agent.Spec, ref message.ModelRef, task builtin.Errand) (*builtin.Report, error) {
+func (d subagents) runChild(ctx context.Context, row store.Session, st *activeSession, a *agent.Spec, ref model.Ref, task builtin.Errand) (*builtin.Report, error) {
 	said := loop.Said{Agent: a.Name, Model: ref, Text: task.Prompt}
 	if _, err := d.r.loop.Say(ctx, row.ID, said); err != nil {
 		return nil, err
@@ -188,7 +189,7 @@ func (d subagents) runChild(ctx context.Context, row store.Session, st *activeSe
 	usage, cost := st.budget.Spent()
 	report := builtin.Report{
 		Session: row.ID, Text: out.Text, Model: ref, Summary: summaryOf(msgs), End: out.End,
-		Tokens: message.TokensOf(usage), Cost: cost, Note: incompleteNote(out),
+		Tokens: model.TokensOf(usage), Cost: cost, Note: incompleteNote(out),
 	}
 	return &report, nil
 }

@@ -105,8 +105,8 @@ func TestChildNeverWider(t *testing.T) {
 		defer os.RemoveAll(dir)
 		r, err := helve.Open(helve.Options{
 			Dir: dir, Worktree: dir, Agents: agents, Unattended: true, Loop: agent.Loop{Depth: 6},
-			Models: agent.Models{Default: message.ModelRef{Provider: "t", Model: "m"},
-				Find: func(message.ModelRef) (model.Model, error) { return model.Model{Provider: b}, nil }},
+			Models: agent.Models{Default: model.Ref{Provider: "t", Model: "m"},
+				Find: func(model.Ref) (model.Model, error) { return model.Model{Provider: b}, nil }},
 		})
 		if err != nil {
 			rt.Fatal(err)

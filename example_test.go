@@ -11,7 +11,6 @@ import (
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
-	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
@@ -123,8 +122,8 @@ func (parrot) Stream(_ context.Context, req model.Request) iter.Seq2[model.Event
 // model/anthropic and model/openai reach those of others.
 func ExampleRuntime_Turns() {
 	rt, err := helve.Open(helve.Options{Models: agent.Models{
-		Default: message.ModelRef{Provider: "mine", Model: "parrot"},
-		Find:    func(message.ModelRef) (model.Model, error) { return model.Model{Provider: parrot{}}, nil },
+		Default: model.Ref{Provider: "mine", Model: "parrot"},
+		Find:    func(model.Ref) (model.Model, error) { return model.Model{Provider: parrot{}}, nil },
 	}})
 	if err != nil {
 		log.Fatal(err)

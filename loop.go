@@ -13,6 +13,7 @@ import (
 	"github.com/helve-dev/helve/internal/loop"
 	"github.com/helve-dev/helve/internal/prompt"
 	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -63,7 +64,7 @@ func hidesTool(a *agent.Spec, s tool.Spec) bool {
 }
 
 // profile says how an agent works in a session.
-func (r *Runtime) profile(_ context.Context, session, name string, ref message.ModelRef) (loop.Profile, error) {
+func (r *Runtime) profile(_ context.Context, session, name string, ref model.Ref) (loop.Profile, error) {
 	a := r.agentIn(session, name)
 	if a == nil {
 		return loop.Profile{}, fmt.Errorf("there is no agent called %q any more", name)

@@ -35,7 +35,7 @@ func (r *Runtime) openMCP() error {
 		Changed: func(s mcp.Status) {
 			r.events.publish(event.MCPChanged{Server: s.Name, State: string(s.State), Error: s.Error, Resources: s.Resources, Prompts: s.Prompts})
 		},
-		Updated: func(u event.MCPUpdated) { r.events.publish(u) },
+		Updated: func(u mcp.ResourceUpdate) { r.events.publish(event.MCPUpdated{ResourceUpdate: u}) },
 		Relisted: func(server string, resources, prompts bool) {
 			r.events.publish(event.MCPRelisted{Server: server, Resources: resources, Prompts: prompts})
 		},

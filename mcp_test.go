@@ -17,7 +17,6 @@ import (
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/mcp"
-	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -296,8 +295,8 @@ func TestSlowServerHidesNothing(t *testing.T) {
 			{Name: "my.desk", URL: d.url, NoOAuth: true, Timeout: time.Hour},
 		}},
 		Models: agent.Models{
-			Default: message.ModelRef{Provider: "test", Model: "brain"},
-			Find:    func(message.ModelRef) (model.Model, error) { return model.Model{Provider: b}, nil },
+			Default: model.Ref{Provider: "test", Model: "brain"},
+			Find:    func(model.Ref) (model.Model, error) { return model.Model{Provider: b}, nil },
 		},
 	})
 	listed := func(names ...string) func() bool {

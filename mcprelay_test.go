@@ -68,7 +68,7 @@ func TestHandOn(t *testing.T) {
 	}
 	for e := range rt.Events(t.Context(), 0) {
 		if u, ok := e.Properties.(event.MCPUpdated); ok {
-			if (u != event.MCPUpdated{Server: "my.desk", URI: "note://1", Part: "note://1"}) {
+			if (u != event.MCPUpdated{ResourceUpdate: mcp.ResourceUpdate{Server: "my.desk", URI: "note://1", Part: "note://1"}}) {
 				t.Errorf("told %+v", u)
 			}
 			break

@@ -9,6 +9,7 @@ import (
 	"github.com/helve-dev/helve/internal/loop"
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/record"
 )
 
@@ -63,7 +64,7 @@ func (k messageStore) Save(ctx context.Context, info *message.Info, parts ...mes
 // addUsage adds what an answer took to its session.
 func (r *Runtime) addUsage(ctx context.Context, s *store.Store, info message.Info) error {
 	row, err := s.UpdateSession(ctx, info.Session, func(v *store.Session) {
-		v.Tokens = message.TokensOf(v.Tokens.Usage().Add(info.Tokens.Usage()))
+		v.Tokens = model.TokensOf(v.Tokens.Usage().Add(info.Tokens.Usage()))
 		v.Cost += info.Cost
 		v.Updated = r.now().UnixMilli()
 		if !info.Summary {

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/helve-dev/helve/event"
-	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/model"
 )
 
@@ -28,8 +27,8 @@ type lentModels struct {
 type lentModel struct{ model.Model }
 
 // ref is what the model is called.
-func (l lentModel) ref() message.ModelRef {
-	return message.ModelRef{Provider: l.ProviderID, Model: l.ID}
+func (l lentModel) ref() model.Ref {
+	return model.Ref{Provider: l.ProviderID, Model: l.ID}
 }
 
 // Lend lets a session's prompts be answered by m.
@@ -71,7 +70,7 @@ func (l *lentModels) sessionModel(session string) (lentModel, bool) {
 }
 
 // findModel returns the model that a session works with.
-func (r *Runtime) findModel(session string, ref message.ModelRef) (model.Model, error) {
+func (r *Runtime) findModel(session string, ref model.Ref) (model.Model, error) {
 	if l, ok := r.lent.sessionModel(session); ok && l.ref() == ref {
 		return l.Model, nil
 	}

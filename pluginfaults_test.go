@@ -13,7 +13,6 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/event"
-	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -56,8 +55,8 @@ export default async () => ({
 	b := &brain{answer: inTurn(says("hello"))}
 	var log diary
 	rt, _ := owned(t, project, helve.Options{Logger: slog.New(slog.NewTextHandler(&log, nil)), Models: agent.Models{
-		Default: message.ModelRef{Provider: "test", Model: "brain"},
-		Find:    func(message.ModelRef) (model.Model, error) { return model.Model{Provider: b}, nil },
+		Default: model.Ref{Provider: "test", Model: "brain"},
+		Find:    func(model.Ref) (model.Model, error) { return model.Model{Provider: b}, nil },
 	}})
 	if turn := prompted(t, rt, agent.Prompt{Text: "greet"}); turn.End != agent.EndDone {
 		t.Fatalf("turn = %+v", turn)

@@ -13,7 +13,7 @@ import (
 	"github.com/helve-dev/helve/internal/prompt"
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/internal/text"
-	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 )
 
 // maxCallShown is how many bytes of an interrupted call a model is told.
@@ -181,7 +181,7 @@ func turnOf(session string, purse *loop.Purse, o loop.Outcome) *agent.Turn {
 	usage, cost := purse.Spent()
 	return &agent.Turn{
 		Session: session, End: agent.End(o.End), Note: o.Note, Text: o.Text, Error: o.Error,
-		Tokens: message.TokensOf(usage), Cost: cost, Steps: o.Steps,
+		Tokens: model.TokensOf(usage), Cost: cost, Steps: o.Steps,
 	}
 }
 
@@ -224,9 +224,9 @@ func (r *Runtime) resolvePrompt(row *store.Session, p agent.Prompt) (loop.Said, 
 
 // modelFor chooses the model of an agent: the one that is wished for, its own,
 // the one of before, the default one, or what the client lends.
-func (r *Runtime) modelFor(session string, a *agent.Spec, wished, before message.ModelRef) (message.ModelRef, error) {
-	none := message.ModelRef{}
-	for _, ref := range []message.ModelRef{wished, a.Model} {
+func (r *Runtime) modelFor(session string, a *agent.Spec, wished, before model.Ref) (model.Ref, error) {
+	none := model.Ref{}
+	for _, ref := range []model.Ref{wished, a.Model} {
 		if ref != none {
 			_, err := r.findModel(session, ref)
 			return ref, err
@@ -245,12 +245,12 @@ func (r *Runtime) modelFor(session string, a *agent.Spec, wished, before message
 		return l.ref(), nil
 	}
 	if r.opt.Models.Find == nil {
-		return message.ModelRef{}, errNoModels
+		return model.Ref{}, errNoModels
 	}
-	if _, err := r.opt.Models.Find(message.ModelRef{}); err != nil {
-		return message.ModelRef{}, err // it knows what to do
+	if _, err := r.opt.Models.Find(model.Ref{}); err != nil {
+		return model.Ref{}, err // it knows what to do
 	}
-	return message.ModelRef{}, errNoDefault
+	return model.Ref{}, errNoDefault
 }
 
 // titleOf is the beginning of a prompt.

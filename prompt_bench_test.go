@@ -12,7 +12,6 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/agent"
-	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/model"
 )
 
@@ -31,8 +30,8 @@ func thinkingRuntime(b *testing.B, br *brain) *helve.Runtime {
 	b.Helper()
 	dir := b.TempDir()
 	r, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, DataDir: b.TempDir(), Models: agent.Models{
-		Default: message.ModelRef{Provider: "bench", Model: "brain"},
-		Find:    func(message.ModelRef) (model.Model, error) { return model.Model{Provider: br}, nil },
+		Default: model.Ref{Provider: "bench", Model: "brain"},
+		Find:    func(model.Ref) (model.Model, error) { return model.Model{Provider: br}, nil },
 	}})
 	if err != nil {
 		b.Fatal(err)

@@ -112,8 +112,8 @@ func thinks(t *testing.T, b *brain, change func(*helve.Options)) *helve.Runtime 
 	opt := helve.Options{
 		Dir: dir, Worktree: dir, DataDir: t.TempDir(), Shell: helve.Shell{Helper: os.Args[0]},
 		Models: agent.Models{
-			Default: message.ModelRef{Provider: "test", Model: "brain"},
-			Find: func(message.ModelRef) (model.Model, error) {
+			Default: model.Ref{Provider: "test", Model: "brain"},
+			Find: func(model.Ref) (model.Model, error) {
 				return model.Model{Provider: b, Info: model.Info{Price: model.Price{Input: 1, Output: 10}}}, nil
 			},
 		},
@@ -195,7 +195,7 @@ func TestPromptErrors(t *testing.T) {
 	if _, err := none.Turns().Prompt(t.Context(), agent.Prompt{Text: "x"}); err == nil || !strings.Contains(err.Error(), "set Options.Models") || strings.Contains(err.Error(), "config") {
 		t.Errorf("without a model: %v", err)
 	}
-	some := thinks(t, &brain{}, func(o *helve.Options) { o.Models.Default = message.ModelRef{} })
+	some := thinks(t, &brain{}, func(o *helve.Options) { o.Models.Default = model.Ref{} })
 	if _, err := some.Turns().Prompt(t.Context(), agent.Prompt{Text: "x"}); err == nil || !strings.Contains(err.Error(), "set Options.Models.Default") {
 		t.Errorf("without a default model: %v", err)
 	}

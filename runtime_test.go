@@ -18,7 +18,6 @@ import (
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/lspclient/lsptest"
-	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 	"github.com/helve-dev/helve/tooltest"
@@ -259,8 +258,8 @@ func TestPanicIsAnErrorOfTheCall(t *testing.T) {
 
 func TestBoundedOutputIsKept(t *testing.T) {
 	somebody := agent.Models{
-		Default: message.ModelRef{Provider: "acme", Model: "m"},
-		Find: func(message.ModelRef) (model.Model, error) {
+		Default: model.Ref{Provider: "acme", Model: "m"},
+		Find: func(model.Ref) (model.Model, error) {
 			return model.Model{}, errors.New("it does not come to that")
 		},
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/builtin"
+	"github.com/helve-dev/helve/internal/command"
 	"github.com/helve-dev/helve/internal/disk"
 	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/permission"
@@ -156,8 +157,13 @@ func (s Shell) detaches() func(command string) bool {
 	if len(s.Detach) == 0 {
 		return nil
 	}
-	return func(command string) bool {
-		return slices.ContainsFunc(s.Detach, func(pattern string) bool { return permission.Match(command, pattern) })
+	may := func(text string) bool {
+		return slices.ContainsFunc(s.Detach, func(pattern string) bool { return permission.Match(text, pattern) })
+	}
+	return func(line string) bool {
+		return may(line) || slices.ContainsFunc(command.Parse(line).Units, func(u command.Unit) bool {
+			return may(u.Text) || slices.ContainsFunc(u.Spellings, may)
+		})
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/helve-dev/helve/internal/prompt"
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/internal/text"
-	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/tool"
 )
@@ -30,10 +29,10 @@ const (
 // returns waits for it, though not for long.
 func (r *Runtime) makeTitle(ctx context.Context, o turnStart, purse *loop.Purse) (wait func()) {
 	ref, who := r.opt.Models.Small, r.agent("title")
-	if who != nil && who.Model != (message.ModelRef{}) {
+	if who != nil && who.Model != (model.Ref{}) {
 		ref = who.Model
 	}
-	if ref == (message.ModelRef{}) || who == nil || strings.TrimSpace(o.Untitled) == "" {
+	if ref == (model.Ref{}) || who == nil || strings.TrimSpace(o.Untitled) == "" {
 		return func() {}
 	}
 	ctx, cancel := context.WithTimeout(ctx, titleTime)
@@ -63,7 +62,7 @@ func (r *Runtime) makeTitle(ctx context.Context, o turnStart, purse *loop.Purse)
 }
 
 // askTitle asks the small model for a title of one line, which budget pays for.
-func (r *Runtime) askTitle(ctx context.Context, session, asked string, a *agent.Spec, ref message.ModelRef, budget *loop.Purse) (string, error) {
+func (r *Runtime) askTitle(ctx context.Context, session, asked string, a *agent.Spec, ref model.Ref, budget *loop.Purse) (string, error) {
 	m, err := r.findModel(session, ref)
 	if err != nil {
 		return "", err

@@ -20,7 +20,6 @@ import (
 	"sync"
 
 	"github.com/helve-dev/helve/event"
-	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/model"
 )
 
@@ -90,8 +89,8 @@ func (a *Agent) RunPrompt(ctx context.Context, p Prompt) iter.Seq2[event.Payload
 		if p.Agent == "" {
 			p.Agent = a.opt.Spec
 		}
-		if p.Model == (message.ModelRef{}) {
-			p.Model = message.ModelRef{Provider: a.opt.Model.ProviderID, Model: a.opt.Model.ID}
+		if p.Model == (model.Ref{}) {
+			p.Model = model.Ref{Provider: a.opt.Model.ProviderID, Model: a.opt.Model.ID}
 		}
 		return a.rt.Turns().Prompt(ctx, p)
 	})

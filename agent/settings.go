@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/model"
 )
 
@@ -12,7 +11,7 @@ import (
 // name.
 type Models struct {
 	// Find returns the model of a name, or an error that says what to do.
-	Find func(message.ModelRef) (model.Model, error)
+	Find func(model.Ref) (model.Model, error)
 	// SignIn is called before a model of a provider is looked for. ask lets
 	// plugins with a hook auth for this provider sign in: it gives what their
 	// loader has made, {"apiKey", "baseURL", "headers"} as JSON. Nil: no plugin
@@ -20,7 +19,7 @@ type Models struct {
 	SignIn func(provider string, ask func() (json.RawMessage, error)) error
 	// Default is used where nothing else is said. Small gives sessions their
 	// titles; without one the first words of the first prompt do.
-	Default, Small message.ModelRef
+	Default, Small model.Ref
 }
 
 // Loop says how agents work on prompts. The zero value is the default.

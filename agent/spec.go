@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/permission"
 )
 
@@ -37,7 +37,7 @@ type SpecChange struct {
 	Ceilings                []permission.Ruleset
 
 	Prompt            string
-	Model             message.ModelRef
+	Model             model.Ref
 	Steps             int
 	Temperature, TopP *float64
 	Color             string
@@ -275,9 +275,9 @@ type Spec struct {
 	Native bool // it comes with helve
 	Policy permission.Policy
 
-	Prompt            string           // what its model is told first; helve's own text when empty
-	Model             message.ModelRef // what it works with; the session's when empty
-	Steps             int              // how often its model may answer in one turn; 0 for no limit
+	Prompt            string    // what its model is told first; helve's own text when empty
+	Model             model.Ref // what it works with; the session's when empty
+	Steps             int       // how often its model may answer in one turn; 0 for no limit
 	Temperature, TopP *float64
 	Color             string
 	Options           map[string]any // for its provider

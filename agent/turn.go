@@ -35,9 +35,9 @@ type Turns interface {
 
 // A Prompt is what a person wants of an agent.
 type Prompt struct {
-	Session string           // to go on with; a new one when empty
-	Agent   string           // the session's last one, or the default one, when empty
-	Model   message.ModelRef // the agent's, the session's last one, or the default one, when empty
+	Session string    // to go on with; a new one when empty
+	Agent   string    // the session's last one, or the default one, when empty
+	Model   model.Ref // the agent's, the session's last one, or the default one, when empty
 	Text    string
 	Files   []tool.Attachment // images and files to look at
 	Title   string            // of a new session; the first words of Text when empty
@@ -53,7 +53,7 @@ type Turn struct {
 	Note    string           `json:"note,omitempty"` // which limit was reached, where End is that
 	Text    string           `json:"text"`           // the last that the model said
 	Error   *message.Failure `json:"error,omitempty"`
-	Tokens  message.Tokens   `json:"tokens"` // of this turn, with those of the agents that it started
+	Tokens  model.Tokens     `json:"tokens"` // of this turn, with those of the agents that it started
 	Cost    float64          `json:"cost"`   // likewise, in US dollars
 	Steps   int              `json:"steps"`
 }

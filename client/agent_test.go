@@ -9,7 +9,6 @@ import (
 	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/client"
 	"github.com/helve-dev/helve/internal/modeltest"
-	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/model/openai"
 )
@@ -21,8 +20,8 @@ func thinking(t *testing.T) (*house, *modeltest.Server) {
 	provider := must[model.Provider](t)(openai.NewProvider(openai.Options{Key: "sk-test", BaseURL: script.URL()}))
 	h := build(t, rules(t, "bash", "*", "ask"), func(o *helve.Options) {
 		o.Models = agent.Models{
-			Default: message.ModelRef{Provider: "openai", Model: "scripted"},
-			Find: func(message.ModelRef) (model.Model, error) {
+			Default: model.Ref{Provider: "openai", Model: "scripted"},
+			Find: func(model.Ref) (model.Model, error) {
 				return model.Model{Provider: provider, Info: model.Info{Context: 200_000, Output: 8_000}}, nil
 			},
 		}

@@ -6,6 +6,7 @@ package event
 import (
 	"encoding/json"
 
+	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
@@ -146,9 +147,7 @@ type MCPChanged struct {
 // MCPUpdated says that a resource of an MCP server has changed that somebody
 // subscribed to.
 type MCPUpdated struct {
-	Server string `json:"server"`
-	URI    string `json:"uri"`  // that was subscribed to
-	Part   string `json:"part"` // what has changed: URI, or something below it
+	mcp.ResourceUpdate
 }
 
 // MCPRelisted says that an MCP server has other resources or prompts than

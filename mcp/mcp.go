@@ -197,3 +197,10 @@ type SignIn struct {
 	Paste func(ctx context.Context) (string, error) // asks for the address that the browser ended at
 	Tell  func(text string)                         // says something the person should know first
 }
+
+// A ResourceUpdate says that a resource that somebody subscribed to has changed.
+type ResourceUpdate struct {
+	Server string `json:"server"`
+	URI    string `json:"uri"`  // that was subscribed to
+	Part   string `json:"part"` // what has changed: URI, or something below it
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
+	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -12,30 +13,30 @@ import (
 // also when it is empty.
 
 type userInfo struct {
-	ID      string   `json:"id"`
-	Session string   `json:"sessionID"`
-	Role    string   `json:"role"`
-	Time    Times    `json:"time"`
-	Agent   string   `json:"agent"`
-	Model   ModelRef `json:"model"`
+	ID      string    `json:"id"`
+	Session string    `json:"sessionID"`
+	Role    string    `json:"role"`
+	Time    Times     `json:"time"`
+	Agent   string    `json:"agent"`
+	Model   model.Ref `json:"model"`
 }
 
 type assistantInfo struct {
-	ID       string   `json:"id"`
-	Session  string   `json:"sessionID"`
-	Role     string   `json:"role"`
-	Time     Times    `json:"time"`
-	Parent   string   `json:"parentID"`
-	Model    string   `json:"modelID"`
-	Provider string   `json:"providerID"`
-	Mode     string   `json:"mode"` // the agent, as it was called before
-	Agent    string   `json:"agent"`
-	Path     *Path    `json:"path,omitempty"`
-	Cost     float64  `json:"cost"`
-	Tokens   Tokens   `json:"tokens"`
-	Finish   string   `json:"finish,omitempty"`
-	Summary  bool     `json:"summary,omitempty"`
-	Error    *Failure `json:"error,omitempty"`
+	ID       string       `json:"id"`
+	Session  string       `json:"sessionID"`
+	Role     string       `json:"role"`
+	Time     Times        `json:"time"`
+	Parent   string       `json:"parentID"`
+	Model    string       `json:"modelID"`
+	Provider string       `json:"providerID"`
+	Mode     string       `json:"mode"` // the agent, as it was called before
+	Agent    string       `json:"agent"`
+	Path     *Path        `json:"path,omitempty"`
+	Cost     float64      `json:"cost"`
+	Tokens   model.Tokens `json:"tokens"`
+	Finish   string       `json:"finish,omitempty"`
+	Summary  bool         `json:"summary,omitempty"`
+	Error    *Failure     `json:"error,omitempty"`
 }
 
 // encode leaves it to who asked whether to escape for HTML.
@@ -62,7 +63,7 @@ func (i Info) MarshalJSON() ([]byte, error) {
 func (i *Info) UnmarshalJSON(data []byte) error {
 	var in struct {
 		assistantInfo
-		Whole ModelRef `json:"model"`
+		Whole model.Ref `json:"model"`
 	}
 	if err := json.Unmarshal(data, &in); err != nil {
 		return err
@@ -73,7 +74,7 @@ func (i *Info) UnmarshalJSON(data []byte) error {
 		Path: a.Path, Cost: a.Cost, Tokens: a.Tokens, Finish: a.Finish, Summary: a.Summary, Error: a.Error,
 	}
 	if a.Model != "" || a.Provider != "" {
-		i.Model = ModelRef{Provider: a.Provider, Model: a.Model}
+		i.Model = model.Ref{Provider: a.Provider, Model: a.Model}
 	}
 	return nil
 }

@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/tool"
 )
 
 // What goes out has the reference's form, and comes back as it was.
 func TestForms(t *testing.T) {
-	ref := message.ModelRef{Provider: "p", Model: "m"}
+	ref := model.Ref{Provider: "p", Model: "m"}
 	for _, tc := range []struct {
 		value any
 		want  string

@@ -25,20 +25,20 @@ const (
 // Info is a message without its parts. What stands below Model is of an
 // assistant's message only.
 type Info struct {
-	ID      string   `json:"id"`
-	Session string   `json:"sessionID"`
-	Role    string   `json:"role"`
-	Time    Times    `json:"time"`
-	Agent   string   `json:"agent"` // a message for it, or by it
-	Model   ModelRef `json:"model"`
+	ID      string    `json:"id"`
+	Session string    `json:"sessionID"`
+	Role    string    `json:"role"`
+	Time    Times     `json:"time"`
+	Agent   string    `json:"agent"` // a message for it, or by it
+	Model   model.Ref `json:"model"`
 
-	Parent  string   `json:"parentID,omitempty"` // the user's message that it answers
-	Path    *Path    `json:"path,omitempty"`
-	Cost    float64  `json:"cost"` // in US dollars
-	Tokens  Tokens   `json:"tokens"`
-	Finish  string   `json:"finish,omitempty"`  // one of model's reasons; empty while it goes on, or where it broke off
-	Summary bool     `json:"summary,omitempty"` // it stands for all that was said before
-	Error   *Failure `json:"error,omitempty"`
+	Parent  string       `json:"parentID,omitempty"` // the user's message that it answers
+	Path    *Path        `json:"path,omitempty"`
+	Cost    float64      `json:"cost"` // in US dollars
+	Tokens  model.Tokens `json:"tokens"`
+	Finish  string       `json:"finish,omitempty"`  // one of model's reasons; empty while it goes on, or where it broke off
+	Summary bool         `json:"summary,omitempty"` // it stands for all that was said before
+	Error   *Failure     `json:"error,omitempty"`
 }
 
 // Times are when something began and ended; 0 where it has not.
@@ -47,48 +47,10 @@ type Times struct {
 	Completed int64 `json:"completed,omitempty"`
 }
 
-// A ModelRef names a model and who serves it.
-type ModelRef struct {
-	Provider string `json:"providerID"`
-	Model    string `json:"modelID"`
-}
-
-// String is the form that people write: provider/model.
-func (m ModelRef) String() string {
-	if m.Provider == "" {
-		return m.Model
-	}
-	return m.Provider + "/" + m.Model
-}
-
 // Path says where a session works.
 type Path struct {
 	Cwd  string `json:"cwd"`
 	Root string `json:"root"`
-}
-
-// Tokens are what an answer took.
-type Tokens struct {
-	Input     int   `json:"input"`
-	Output    int   `json:"output"`
-	Reasoning int   `json:"reasoning"`
-	Cache     Cache `json:"cache"`
-}
-
-// Cache are the tokens that a provider had kept, or keeps from now on.
-type Cache struct {
-	Read  int `json:"read"`
-	Write int `json:"write"`
-}
-
-// TokensOf is a usage in the form that is kept.
-func TokensOf(u model.Usage) Tokens {
-	return Tokens{Input: u.Input, Output: u.Output, Reasoning: u.Reasoning, Cache: Cache{Read: u.CacheRead, Write: u.CacheWrite}}
-}
-
-// Usage is the way back.
-func (t Tokens) Usage() model.Usage {
-	return model.Usage{Input: t.Input, Output: t.Output, Reasoning: t.Reasoning, CacheRead: t.Cache.Read, CacheWrite: t.Cache.Write}
 }
 
 // A Failure is why a message broke off. Name is such as "MessageAbortedError".
@@ -139,9 +101,9 @@ type Part struct {
 	Tool   string `json:"tool,omitempty"`
 	State  *State `json:"state,omitempty"`
 
-	Reason string   `json:"reason,omitempty"` // of step-finish, as the next two
-	Cost   *float64 `json:"cost,omitempty"`
-	Tokens *Tokens  `json:"tokens,omitempty"`
+	Reason string        `json:"reason,omitempty"` // of step-finish, as the next two
+	Cost   *float64      `json:"cost,omitempty"`
+	Tokens *model.Tokens `json:"tokens,omitempty"`
 
 	Auto    bool     `json:"auto,omitempty"`    // of compaction: nobody asked for it
 	Attempt int      `json:"attempt,omitempty"` // of retry

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -17,18 +17,18 @@ var ErrNotFound = errors.New("not found")
 
 // A Session is a conversation, or what calls without one share.
 type Session struct {
-	ID      string           `json:"id"`
-	Slug    string           `json:"slug,omitempty"`
-	Project string           `json:"projectID,omitempty"`
-	Dir     string           `json:"directory"`
-	Parent  string           `json:"parentID,omitempty"` // the session whose call started this one
-	Title   string           `json:"title"`
-	First   string           `json:"first,omitempty"` // its first call, tool and what about, where there is no title
-	Agent   string           `json:"agent,omitempty"` // who worked on it last
-	Model   message.ModelRef `json:"model"`           // and with what
-	Time    SessionTime      `json:"time"`
-	Tokens  message.Tokens   `json:"tokens"` // of its own messages
-	Cost    float64          `json:"cost"`   // in US dollars
+	ID      string       `json:"id"`
+	Slug    string       `json:"slug,omitempty"`
+	Project string       `json:"projectID,omitempty"`
+	Dir     string       `json:"directory"`
+	Parent  string       `json:"parentID,omitempty"` // the session whose call started this one
+	Title   string       `json:"title"`
+	First   string       `json:"first,omitempty"` // its first call, tool and what about, where there is no title
+	Agent   string       `json:"agent,omitempty"` // who worked on it last
+	Model   model.Ref    `json:"model"`           // and with what
+	Time    SessionTime  `json:"time"`
+	Tokens  model.Tokens `json:"tokens"` // of its own messages
+	Cost    float64      `json:"cost"`   // in US dollars
 }
 
 // SessionTime is when a session began and was used last, in milliseconds since

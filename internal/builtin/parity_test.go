@@ -22,7 +22,6 @@ import (
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/lspclient/lsptest"
-	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -260,8 +259,8 @@ func (r recording) play(t *testing.T, p place, m manner) (got encounter, availab
 // made. None of them gets to it.
 func models() agent.Models {
 	return agent.Models{
-		Default: message.ModelRef{Provider: "acme", Model: "scripted"},
-		Find: func(message.ModelRef) (model.Model, error) {
+		Default: model.Ref{Provider: "acme", Model: "scripted"},
+		Find: func(model.Ref) (model.Model, error) {
 			return model.Model{}, errors.New("a recording has no model")
 		},
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/helve-dev/helve/internal/text"
-	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -53,10 +53,10 @@ type Errand struct {
 type Report struct {
 	Session string
 	Text    string // the answer, once there is one
-	Model   message.ModelRef
+	Model   model.Ref
 	Summary []Step
 	End     string // why it is over, in a word
-	Tokens  message.Tokens
+	Tokens  model.Tokens
 	Cost    float64
 	Note    string // why it is only part of the work; "" when it is whole
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/helve-dev/helve/internal/builtin"
 	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/text"
-	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 	"github.com/helve-dev/helve/tooltest"
@@ -59,8 +59,8 @@ func (o *office) Delegate(ctx context.Context, _ *tool.Call, job builtin.Errand)
 	o.mu.Lock()
 	o.jobs = append(o.jobs, job)
 	r := &builtin.Report{
-		Session: job.Session, Model: message.ModelRef{Provider: "acme", Model: "m1"}, End: "done", Text: job.Prompt,
-		Tokens: message.Tokens{Input: 10, Output: 2}, Cost: 0.5,
+		Session: job.Session, Model: model.Ref{Provider: "acme", Model: "m1"}, End: "done", Text: job.Prompt,
+		Tokens: model.Tokens{Input: 10, Output: 2}, Cost: 0.5,
 	}
 	if r.Session == "" {
 		r.Session = fmt.Sprintf("ses_%d", len(o.jobs))

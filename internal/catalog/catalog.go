@@ -19,7 +19,6 @@ import (
 
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/internal/toolschema"
-	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/model"
 )
 
@@ -204,17 +203,17 @@ func (s *served) needsKey() bool {
 
 // Parse reads the name of a model as people write it, provider/model. Where
 // there is no provider, the model alone is set.
-func Parse(name string) message.ModelRef {
+func Parse(name string) model.Ref {
 	provider, rest, ok := strings.Cut(strings.TrimSpace(name), "/")
 	if !ok {
-		return message.ModelRef{Model: provider}
+		return model.Ref{Model: provider}
 	}
-	return message.ModelRef{Provider: provider, Model: rest}
+	return model.Ref{Provider: provider, Model: rest}
 }
 
 // Find returns who serves a model, what is known of it, and what makes the
 // schema of a tool such that it is taken.
-func (c *Catalog) Find(ref message.ModelRef) (model.Provider, model.Info, func(json.RawMessage) (json.RawMessage, error), error) {
+func (c *Catalog) Find(ref model.Ref) (model.Provider, model.Info, func(json.RawMessage) (json.RawMessage, error), error) {
 	s, err := c.usable(ref)
 	if err != nil {
 		return nil, model.Info{}, nil, err
@@ -254,8 +253,8 @@ func (c *Catalog) leftOut(s *served, names []string) {
 }
 
 // usable returns the provider of a model, if it can be asked.
-func (c *Catalog) usable(ref message.ModelRef) (*served, error) {
-	if ref == (message.ModelRef{}) {
+func (c *Catalog) usable(ref model.Ref) (*served, error) {
+	if ref == (model.Ref{}) {
 		return nil, c.noModel()
 	}
 	if ref.Provider == "" || ref.Model == "" {
@@ -390,7 +389,7 @@ func (s *served) info(m Model) model.Info {
 // Default returns the model that is taken where a prompt does not say one: that
 // of HELVE_MODEL, the one that is configured, or that of the first known
 // provider with a key.
-func (c *Catalog) Default(configured string) (message.ModelRef, error) {
+func (c *Catalog) Default(configured string) (model.Ref, error) {
 	for _, name := range []string{c.opt.Env("HELVE_MODEL"), configured} {
 		if strings.TrimSpace(name) != "" {
 			return Parse(name), nil
@@ -398,10 +397,10 @@ func (c *Catalog) Default(configured string) (message.ModelRef, error) {
 	}
 	for _, s := range c.served {
 		if s.err == nil && s.key != "" && s.Default != "" {
-			return message.ModelRef{Provider: s.ID, Model: s.Default}, nil
+			return model.Ref{Provider: s.ID, Model: s.Default}, nil
 		}
 	}
-	return message.ModelRef{}, c.noModel()
+	return model.Ref{}, c.noModel()
 }
 
 // noModel says the ways to get a model.
@@ -412,14 +411,14 @@ func (c *Catalog) noModel() error {
 
 // Small returns the model for titles: the one that is configured, or a small
 // one of the same provider as main; zero for none.
-func (c *Catalog) Small(configured string, main message.ModelRef) message.ModelRef {
+func (c *Catalog) Small(configured string, main model.Ref) model.Ref {
 	if strings.TrimSpace(configured) != "" {
 		return Parse(configured)
 	}
 	if s := c.find(main.Provider); s != nil && s.err == nil && s.Small != "" && s.conf.URL == "" {
-		return message.ModelRef{Provider: s.ID, Model: s.Small}
+		return model.Ref{Provider: s.ID, Model: s.Small}
 	}
-	return message.ModelRef{}
+	return model.Ref{}
 }
 
 func (c *Catalog) fileName() string {

@@ -19,7 +19,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/helve-dev/helve/internal/leaktest"
-	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/model"
 )
 
@@ -64,7 +63,7 @@ func TestKnown(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	for in, want := range map[string]message.ModelRef{
+	for in, want := range map[string]model.Ref{
 		"":                     {},
 		"sonnet":               {Model: "sonnet"},
 		"a/b":                  {Provider: "a", Model: "b"},

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 )
 
 // A plugin that is late is asked again, one that has answered is not, and
@@ -23,7 +23,7 @@ func TestSignIn(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, _, _, err := c.Find(message.ModelRef{Provider: "anthropic", Model: "m"}); err != nil {
+	if _, _, _, err := c.Find(model.Ref{Provider: "anthropic", Model: "m"}); err != nil {
 		t.Error(err)
 	}
 	for _, id := range []string{"openai", "ollama", "nobody"} {

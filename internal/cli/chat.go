@@ -22,6 +22,7 @@ import (
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/terminal"
 	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -76,9 +77,9 @@ type chat struct {
 	events <-chan event.Event
 
 	session   string
-	agent     string           // who works; the session's, or the default one, when empty
-	model     message.ModelRef // with what; likewise
-	reasoning bool             // what the model thinks is shown
+	agent     string    // who works; the session's, or the default one, when empty
+	model     model.Ref // with what; likewise
+	reasoning bool      // what the model thinks is shown
 	todos     []tool.Todo
 	usage     message.Info // of the newest answer
 	done      time.Time    // when the last turn came to its end
@@ -250,8 +251,8 @@ func (c *chat) agentName() string {
 }
 
 // modelName is what works on the next prompt.
-func (c *chat) modelName() message.ModelRef {
-	none := message.ModelRef{}
+func (c *chat) modelName() model.Ref {
+	none := model.Ref{}
 	if c.model != none {
 		return c.model
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/helve-dev/helve/internal/terminal"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
@@ -110,12 +111,12 @@ func (c *chat) switchModel(_ context.Context, name string) {
 		c.printLine("The model is " + terminal.Safe(c.modelName().String()) + ". /model provider/model switches to another; 'helve models' lists them.")
 		return
 	}
-	provider, model, ok := strings.Cut(name, "/")
-	if !ok || provider == "" || model == "" {
+	provider, id, ok := strings.Cut(name, "/")
+	if !ok || provider == "" || id == "" {
 		c.printLine(c.con.style.Red("A model is given as provider/model, and " + terminal.Safe(name) + " is not."))
 		return
 	}
-	ref := message.ModelRef{Provider: provider, Model: model}
+	ref := model.Ref{Provider: provider, Model: id}
 	if _, err := c.models.Find(ref); err != nil {
 		c.printError(err)
 		return
@@ -137,7 +138,7 @@ func (c *chat) here(ctx context.Context) ([]record.Session, error) {
 	all, err := c.rt.Records().Sessions(ctx, 500)
 	dir := c.app.workDir()
 	return slices.DeleteFunc(all, func(s record.Session) bool {
-		return s.Dir != dir || s.Parent != "" || s.Model == message.ModelRef{}
+		return s.Dir != dir || s.Parent != "" || s.Model == model.Ref{}
 	}), err
 }
 

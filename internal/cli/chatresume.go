@@ -11,6 +11,7 @@ import (
 	"github.com/helve-dev/helve/internal/terminal"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/record"
 )
 
@@ -44,7 +45,7 @@ func (c *chat) adopt(ctx context.Context, id string, goesOn bool) (broken bool) 
 	}
 	c.printLine(c.con.style.Dim(terminal.Safe(fmt.Sprintf("Session %s: %s (%s)", s.ID, s.Title, text.Count(len(said), "message", "messages")))))
 	for _, m := range slices.Backward(said) {
-		if m.Info.Role == message.Assistant && m.Info.Tokens != (message.Tokens{}) {
+		if m.Info.Role == message.Assistant && m.Info.Tokens != (model.Tokens{}) {
 			c.usage = m.Info
 			break
 		}

@@ -19,7 +19,7 @@ import (
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/lsp"
-	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/plugin"
 	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
@@ -204,7 +204,7 @@ func (s *setup) examineModels(a *app) []finding {
 			out = append(out, finding{"warn", "models", fmt.Sprintf("the provider %s can not be used: %s", l.ID, l.Error)})
 		}
 	}
-	if agent, err := s.agent(""); err == nil && agent.Model != (message.ModelRef{}) {
+	if agent, err := s.agent(""); err == nil && agent.Model != (model.Ref{}) {
 		r.Default, r.From, r.Error = agent.Model.String(), "the agent "+agent.Name, ""
 		if _, _, _, err := s.catalog(a).Find(agent.Model); err != nil {
 			r.Error = err.Error()

@@ -16,7 +16,6 @@ import (
 	"github.com/helve-dev/helve/internal/catalog"
 	"github.com/helve-dev/helve/internal/config"
 	"github.com/helve-dev/helve/internal/text"
-	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/model"
 )
 
@@ -71,7 +70,7 @@ func (s *setup) userFile() string {
 // chosen, only a prompt that names one finds it.
 func (s *setup) models(a *app) (agent.Models, error) {
 	c := s.catalog(a)
-	out := agent.Models{Find: func(ref message.ModelRef) (model.Model, error) {
+	out := agent.Models{Find: func(ref model.Ref) (model.Model, error) {
 		provider, info, fit, err := c.Find(ref)
 		if err != nil {
 			return model.Model{}, err
@@ -102,10 +101,10 @@ func (s *setup) models(a *app) (agent.Models, error) {
 		return out, nil // Find says the same of no name
 	}
 	out.Default, out.Small = main, c.Small(s.cfg.SmallModel, main)
-	if out.Small != (message.ModelRef{}) {
+	if out.Small != (model.Ref{}) {
 		if _, _, _, err := c.Find(out.Small); err != nil {
 			a.printNote(fmt.Sprintf("sessions get no titles by small_model: %v", err))
-			out.Small = message.ModelRef{}
+			out.Small = model.Ref{}
 		}
 	}
 	return out, nil
@@ -170,7 +169,7 @@ models of a provider can be named too. Nothing is asked over the network.`,
 			if len(args) > 0 {
 				r.Providers = slices.DeleteFunc(r.Providers, func(l catalog.Listing) bool { return args[0] == "" || l.ID != args[0] && l.Also != args[0] })
 				if len(r.Providers) == 0 {
-					_, _, _, err := s.catalog(a).Find(message.ModelRef{Provider: args[0], Model: "any"})
+					_, _, _, err := s.catalog(a).Find(model.Ref{Provider: args[0], Model: "any"})
 					return cmp.Or(err, usagef("there is no provider called %q", args[0]))
 				}
 				all = true

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/helve-dev/helve/agent"
-	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 )
 
 // loaded is a setup from the text of a config of the user, and an environment.
@@ -66,13 +66,13 @@ func TestLoop(t *testing.T) {
 }
 
 func TestModels(t *testing.T) {
-	ref := func(provider, model string) message.ModelRef {
-		return message.ModelRef{Provider: provider, Model: model}
+	ref := func(provider, id string) model.Ref {
+		return model.Ref{Provider: provider, Model: id}
 	}
 	for _, c := range []struct {
 		name, config string
 		env          []string
-		main, small  message.ModelRef
+		main, small  model.Ref
 		told         string
 	}{
 		{name: "none", config: `{}`},
@@ -88,7 +88,7 @@ func TestModels(t *testing.T) {
 			t.Errorf("%s: %+v, %v, %q", c.name, got, err, told)
 		}
 		m, err := got.Find(c.main)
-		if (err == nil) != (c.main != message.ModelRef{}) || err == nil && (m.Provider == nil || m.Fit == nil) {
+		if (err == nil) != (c.main != model.Ref{}) || err == nil && (m.Provider == nil || m.Fit == nil) {
 			t.Errorf("%s: %+v, %v", c.name, m, err)
 		}
 	}

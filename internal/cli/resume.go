@@ -17,6 +17,7 @@ import (
 	"github.com/helve-dev/helve/internal/terminal"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/record"
 )
 
@@ -135,7 +136,7 @@ func (a *app) findSession(ctx context.Context, word string) (store.Session, erro
 // lastOf returns the conversation of a folder that was used last.
 func lastOf(all []store.Session, dir string) store.Session {
 	i := slices.IndexFunc(all, func(s store.Session) bool {
-		return s.Dir == dir && s.Parent == "" && s.Model != message.ModelRef{}
+		return s.Dir == dir && s.Parent == "" && s.Model != model.Ref{}
 	})
 	if i < 0 {
 		return store.Session{}
@@ -229,7 +230,7 @@ func (a *app) showConversation(s store.Session, said []message.Message) error {
 }
 
 // tokenCount is how many tokens were used; "" for none.
-func tokenCount(t message.Tokens) string {
+func tokenCount(t model.Tokens) string {
 	if n := t.Usage().Total(); n > 0 {
 		return text.Count(int(n), "token", "tokens")
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/internal/config"
 	"github.com/helve-dev/helve/internal/terminal"
-	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/model"
 )
 
@@ -29,7 +28,7 @@ type runFlags struct {
 	asJSON, quiet                bool
 	noInput, strict              bool
 	budget                       agent.Budget
-	before                       message.ModelRef // that the session was worked on with last
+	before                       model.Ref // that the session was worked on with last
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -112,9 +111,9 @@ func (f *runFlags) bound(b *agent.Budget) {
 }
 
 // modelRef is the model that was asked for.
-func (f *runFlags) modelRef() message.ModelRef {
+func (f *runFlags) modelRef() model.Ref {
 	provider, name, _ := strings.Cut(f.model, "/")
-	return message.ModelRef{Provider: provider, Model: name}
+	return model.Ref{Provider: provider, Model: name}
 }
 
 // run gives a model a prompt from the command line.
@@ -266,7 +265,7 @@ func (f *runFlags) models(a *app, s *setup) (agent.Models, error) {
 		return out, err
 	}
 	find := out.Find
-	out.Find = func(ref message.ModelRef) (model.Model, error) {
+	out.Find = func(ref model.Ref) (model.Model, error) {
 		m, err := find(ref)
 		if err != nil {
 			err = &modelError{err}
@@ -280,7 +279,7 @@ func (f *runFlags) models(a *app, s *setup) (agent.Models, error) {
 	case agent.Mode == "subagent" && f.agent != "":
 		return out, usagef("%s is one that other agents start: give --agent another, or none", agent.Name)
 	}
-	none := message.ModelRef{}
+	none := model.Ref{}
 	if f.modelRef() == none && f.before == none && agent.Model == none && out.Default == none {
 		_, err = out.Find(none) // it says what to do
 	}
@@ -295,7 +294,7 @@ func (a *app) unpriced(s *setup, models agent.Models, f *runFlags) {
 		return // that is told
 	}
 	ref := cmp.Or(f.modelRef(), agent.Model)
-	if ref == (message.ModelRef{}) {
+	if ref == (model.Ref{}) {
 		ref = cmp.Or(f.before, models.Default)
 		if _, err := models.Find(ref); err != nil {
 			ref = models.Default // the one of before is no more
@@ -309,7 +308,7 @@ func (a *app) unpriced(s *setup, models agent.Models, f *runFlags) {
 }
 
 // free reports whether the config says that a model costs nothing.
-func (s *setup) free(ref message.ModelRef) bool {
+func (s *setup) free(ref model.Ref) bool {
 	return slices.ContainsFunc(s.cfg.Providers, func(p config.Provider) bool {
 		return p.ID == ref.Provider && slices.ContainsFunc(p.Models, func(m config.Model) bool { return m.ID == ref.Model && m.Price != nil })
 	})

@@ -20,6 +20,7 @@ import (
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
@@ -165,7 +166,7 @@ func TestEnclose(t *testing.T) {
 }
 
 func TestFindSessionAmong(t *testing.T) {
-	with := message.ModelRef{Provider: "p", Model: "m"}
+	with := model.Ref{Provider: "p", Model: "m"}
 	all := []store.Session{
 		{ID: "ses_c", Dir: "/a", Parent: "ses_b1", Model: with}, {ID: "other", Dir: "/a"}, {ID: "ses_b1", Dir: "/a", Model: with}, {ID: "ses_b2", Dir: "/b", Model: with},
 	}

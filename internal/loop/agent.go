@@ -25,9 +25,9 @@ type Deps struct {
 	// Lasts reports whether the results of a tool stay in the model's sight.
 	Lasts func(tool string) bool
 	// Profile says how an agent works in a session.
-	Profile func(ctx context.Context, session, agent string, m message.ModelRef) (Profile, error)
+	Profile func(ctx context.Context, session, agent string, m model.Ref) (Profile, error)
 	// Model returns the model of a name.
-	Model func(session string, m message.ModelRef) (model.Model, error)
+	Model func(session string, m model.Ref) (model.Model, error)
 
 	// Shape may change what a model is asked in answer to a message.
 	Shape func(ctx context.Context, to message.Info, req *model.Request) error
@@ -56,7 +56,7 @@ type Rules struct {
 // A Profile is an agent as its model meets it.
 type Profile struct {
 	Name              string
-	Model             message.ModelRef // its own; none where it has none
+	Model             model.Ref // its own; none where it has none
 	System            []string
 	Reminder          func(before []message.Message) string // said to the model with the last prompt; "" for nothing
 	LastStep          string                                // said when no more steps are left
@@ -142,7 +142,7 @@ func New(d Deps) *Runner { return &Runner{deps: d, inbox: map[string][]Said{}} }
 // Said is a message of a person, or one on their behalf.
 type Said struct {
 	Agent     string
-	Model     message.ModelRef
+	Model     model.Ref
 	Text      string
 	Synthetic bool
 	Files     []tool.Attachment

@@ -93,10 +93,10 @@ func desk(s *shelf, p provider, info model.Info) *Runner {
 		},
 		Tools: func(context.Context, string, tool.Audience) []tool.Spec { return nil },
 		Lasts: func(name string) bool { return name == "lasting" },
-		Profile: func(_ context.Context, _, name string, _ message.ModelRef) (Profile, error) {
+		Profile: func(_ context.Context, _, name string, _ model.Ref) (Profile, error) {
 			return Profile{Name: name}, nil
 		},
-		Model:  func(string, message.ModelRef) (model.Model, error) { return model.Model{Provider: p, Info: info}, nil },
+		Model:  func(string, model.Ref) (model.Model, error) { return model.Model{Provider: p, Info: info}, nil },
 		Shape:  func(context.Context, message.Info, *model.Request) error { return nil },
 		Keeper: s, Watch: func(string, Status) {},
 		NewID: func(prefix string) string {
@@ -333,7 +333,7 @@ func TestPurses(t *testing.T) {
 }
 
 func TestForModel(t *testing.T) {
-	ref := message.ModelRef{Provider: "p", Model: "m"}
+	ref := model.Ref{Provider: "p", Model: "m"}
 	msgs := []message.Message{
 		{Info: message.Info{Role: message.User}, Parts: []message.Part{
 			{Type: message.Text, Text: "look"}, {Type: message.File, Mime: "image/png", URL: "data:image/png;base64,aGk="}, {Type: message.File, URL: "https://x"}}},
@@ -342,7 +342,7 @@ func TestForModel(t *testing.T) {
 			{Type: message.Tool, CallID: "1", Tool: "read", State: &message.State{Status: message.Failed, Error: "gone", Input: json.RawMessage("{}")}},
 			{Type: message.Tool, CallID: "2", Tool: "read", State: &message.State{Status: message.Pending, Input: json.RawMessage("{}")}},
 		}},
-		{Info: message.Info{Role: message.Assistant, Model: message.ModelRef{Model: "other"}, Error: &message.Failure{}}, Parts: []message.Part{
+		{Info: message.Info{Role: message.Assistant, Model: model.Ref{Model: "other"}, Error: &message.Failure{}}, Parts: []message.Part{
 			{Type: message.Reasoning, Text: "not for you", Seal: "x"}}},
 	}
 	got := forModel(msgs, ref)
@@ -352,7 +352,7 @@ func TestForModel(t *testing.T) {
 	if r := got[2].Parts; r[0].Result.Output != "Error: gone" || r[1].Result.Output != interrupted || !r[1].Result.Failed {
 		t.Errorf("results %+v %+v", r[0].Result, r[1].Result)
 	}
-	if other := forModel(msgs, message.ModelRef{Model: "new"}); other[1].Parts[0].Reasoning != nil {
+	if other := forModel(msgs, model.Ref{Model: "new"}); other[1].Parts[0].Reasoning != nil {
 		t.Error("thoughts of another model are passed on")
 	}
 }
@@ -395,7 +395,7 @@ func TestNoSummary(t *testing.T) {
 					}
 				}
 			}
-			if got := forModel(s.msgs, message.ModelRef{}); got[0].Parts[0].Text != "remember 42" {
+			if got := forModel(s.msgs, model.Ref{}); got[0].Parts[0].Text != "remember 42" {
 				t.Errorf("the conversation is gone: %+v", got)
 			}
 		})
@@ -424,7 +424,7 @@ func TestSchemasByModel(t *testing.T) {
 	p := provider(func(_ context.Context, req model.Request, yield func(model.Event, error) bool) {
 		got = append(got, req.Model+" "+string(req.Tools[0].Schema))
 		if req.Model == "a" && len(got) == 1 {
-			r.Next("ses_1", Said{Agent: "plan", Model: message.ModelRef{Provider: "q", Model: "b"}, Text: "plan"})
+			r.Next("ses_1", Said{Agent: "plan", Model: model.Ref{Provider: "q", Model: "b"}, Text: "plan"})
 		}
 		done(yield, "ok", model.Usage{Input: 1})
 	})
@@ -433,13 +433,13 @@ func TestSchemasByModel(t *testing.T) {
 		return []tool.Spec{{Name: "echo", Schema: schema}}
 	}
 	fits := 0
-	r.deps.Model = func(_ string, ref message.ModelRef) (model.Model, error) {
+	r.deps.Model = func(_ string, ref model.Ref) (model.Model, error) {
 		return model.Model{Provider: p, Fit: func(json.RawMessage) (json.RawMessage, error) {
 			fits++
 			return json.RawMessage(fmt.Sprintf(`{"for":%q}`, ref.Provider)), nil
 		}}, nil
 	}
-	if _, err := r.Say(t.Context(), "ses_1", Said{Agent: "build", Model: message.ModelRef{Provider: "p", Model: "a"}, Text: "go"}); err != nil {
+	if _, err := r.Say(t.Context(), "ses_1", Said{Agent: "build", Model: model.Ref{Provider: "p", Model: "a"}, Text: "go"}); err != nil {
 		t.Fatal(err)
 	}
 	if out := r.Run(t.Context(), Work{Session: "ses_1"}); out.End != Done {

@@ -169,7 +169,7 @@ func (t *turn) prepareSummary(ctx context.Context, asked int) (*step, error) {
 		prof = Profile{Name: "compaction", System: []string{t.r.deps.Words.SumUp}}
 	}
 	ref := info.Model
-	if prof.Model != (message.ModelRef{}) {
+	if prof.Model != (model.Ref{}) {
 		ref = prof.Model
 	}
 	m, err := t.r.deps.Model(t.work.Session, ref)

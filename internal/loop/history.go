@@ -37,7 +37,7 @@ func sinceSummary(msgs []message.Message) []message.Message {
 
 // forModel is a conversation as a model gets it. Seals go only to the model
 // that gave them.
-func forModel(msgs []message.Message, ref message.ModelRef) []model.Message {
+func forModel(msgs []message.Message, ref model.Ref) []model.Message {
 	var out []model.Message
 	for _, m := range sinceSummary(msgs) {
 		if m.Info.Role == message.User {
@@ -158,6 +158,6 @@ func inputObject(input json.RawMessage) (json.RawMessage, string) {
 }
 
 // audience says who tools are for.
-func audience(w Work, agent string, ref message.ModelRef) tool.Audience {
+func audience(w Work, agent string, ref model.Ref) tool.Audience {
 	return tool.Audience{Client: w.Client, Provider: ref.Provider, Model: ref.Model, Agent: agent}
 }

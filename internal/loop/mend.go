@@ -13,7 +13,7 @@ type Mended struct {
 	Unanswered  bool     // something is left to be answered
 	Interrupted []string // the calls of which nobody knows how they ended
 	Agent       string   // whom the last prompt was for
-	Model       message.ModelRef
+	Model       model.Ref
 }
 
 // Mend brings a conversation whose turn broke off into a state that it can be

@@ -100,7 +100,7 @@ func (s *step) remind(before []message.Message) {
 
 // tools are what the model may call. One whose schema it does not take is left
 // out, and the person is told.
-func (t *turn) tools(ctx context.Context, agent string, ref message.ModelRef, m model.Model) []model.Tool {
+func (t *turn) tools(ctx context.Context, agent string, ref model.Ref, m model.Model) []model.Tool {
 	specs := t.r.deps.Tools(ctx, t.work.Session, audience(t.work, agent, ref))
 	out := make([]model.Tool, 0, len(specs))
 	for _, spec := range specs {
@@ -116,7 +116,7 @@ func (t *turn) tools(ctx context.Context, agent string, ref message.ModelRef, m 
 }
 
 // schema is a tool's schema for a model; each is made once a turn.
-func (t *turn) schema(spec tool.Spec, ref message.ModelRef, m model.Model) (json.RawMessage, error) {
+func (t *turn) schema(spec tool.Spec, ref model.Ref, m model.Model) (json.RawMessage, error) {
 	key := fitted{spec.Schema, ref}
 	if raw, ok := t.schemas[key]; ok && spec.Schema != nil {
 		return raw, nil
@@ -302,7 +302,7 @@ func (s *step) spent() (model.Usage, float64) { return s.usage, s.model.Info.Pri
 func (s *step) message() message.Message {
 	now := s.t.r.deps.Now().UnixMilli()
 	usage, cost := s.spent()
-	tokens := message.TokensOf(usage)
+	tokens := model.TokensOf(usage)
 	s.info.Tokens, s.info.Cost, s.info.Finish = tokens, cost, string(s.reason)
 	s.info.Time.Completed = now
 	if s.calls() {
@@ -353,7 +353,7 @@ func (s *step) broken(ctx context.Context, err error) message.Message {
 	}
 	s.info.Time.Completed = now
 	usage, cost := s.spent()
-	s.info.Tokens, s.info.Cost = message.TokensOf(usage), cost
+	s.info.Tokens, s.info.Cost = model.TokensOf(usage), cost
 	s.info.Error = failureOf(err)
 	if ctx.Err() != nil {
 		s.info.Error = stopped(ctx)

@@ -33,7 +33,7 @@ type turn struct {
 // whose model takes another form.
 type fitted struct {
 	schema *jsonschema.Schema
-	model  message.ModelRef
+	model  model.Ref
 }
 
 // Run answers what was said last in a session, and what is said meanwhile. It
@@ -157,7 +157,7 @@ func (t *turn) acceptMessages(ctx context.Context) error {
 	for _, s := range t.r.takeMessages(t.work.Session) {
 		if i := t.lastUserMessage(); i >= 0 {
 			s.Agent = cmp.Or(s.Agent, t.msgs[i].Info.Agent)
-			if s.Model == (message.ModelRef{}) {
+			if s.Model == (model.Ref{}) {
 				s.Model = t.msgs[i].Info.Model
 			}
 		}

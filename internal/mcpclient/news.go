@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/helve-dev/helve/mcp"
 	"sync"
 	"time"
-
-	"github.com/helve-dev/helve/event"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -30,15 +29,15 @@ type subscriptions struct {
 
 	mu        sync.Mutex
 	users     map[string]int // of each resource that is subscribed to
-	updates   []event.MCPUpdated
-	waiting   map[event.MCPUpdated]bool
+	updates   []mcp.ResourceUpdate
+	waiting   map[mcp.ResourceUpdate]bool
 	resources bool
 	prompts   bool
 	running   bool
 }
 
 func newNews(e *peer) *subscriptions {
-	return &subscriptions{e: e, turn: make(chan struct{}, 1), users: map[string]int{}, waiting: map[event.MCPUpdated]bool{}}
+	return &subscriptions{e: e, turn: make(chan struct{}, 1), users: map[string]int{}, waiting: map[mcp.ResourceUpdate]bool{}}
 }
 
 // relisted notes that lists have changed.
@@ -59,7 +58,7 @@ func (n *subscriptions) updated(uri string) {
 	for i := range len(uri) + 1 {
 		if i == len(uri) || namesPart(uri, i) {
 			if n.users[uri[:i]] > 0 {
-				n.add(event.MCPUpdated{Server: n.e.s.Name, URI: uri[:i], Part: uri})
+				n.add(mcp.ResourceUpdate{Server: n.e.s.Name, URI: uri[:i], Part: uri})
 			}
 		}
 	}
@@ -73,7 +72,7 @@ func namesPart(uri string, i int) bool {
 
 // add keeps an update; n.mu is held. When there are too many parts of a whole,
 // only the whole counts.
-func (n *subscriptions) add(u event.MCPUpdated) {
+func (n *subscriptions) add(u mcp.ResourceUpdate) {
 	if len(n.updates) >= maxNews {
 		u.Part = u.URI
 	}
@@ -236,6 +235,6 @@ func (n *subscriptions) resubscribe(ctx context.Context, l *connection, uri stri
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.add(event.MCPUpdated{Server: n.e.s.Name, URI: uri, Part: uri})
+	n.add(mcp.ResourceUpdate{Server: n.e.s.Name, URI: uri, Part: uri})
 	return nil
 }

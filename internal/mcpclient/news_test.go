@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/mcp"
 
 	"github.com/google/go-cmp/cmp"
@@ -68,12 +67,12 @@ func (g *gazette) tell(t *testing.T, uri string) {
 	}
 }
 
-func (g *gazette) pool(t *testing.T) (*bench, chan event.MCPUpdated, chan [2]bool) {
+func (g *gazette) pool(t *testing.T) (*bench, chan mcp.ResourceUpdate, chan [2]bool) {
 	t.Helper()
 	web := newSite(t, sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return g.Server }, nil))
-	updates, relisted := make(chan event.MCPUpdated, 100), make(chan [2]bool, 100)
+	updates, relisted := make(chan mcp.ResourceUpdate, 100), make(chan [2]bool, 100)
 	b := newBench(t, Options{
-		Servers: []mcp.Server{{Name: "g", URL: web.URL, NoOAuth: true}}, Updated: func(u event.MCPUpdated) { updates <- u },
+		Servers: []mcp.Server{{Name: "g", URL: web.URL, NoOAuth: true}}, Updated: func(u mcp.ResourceUpdate) { updates <- u },
 		Relisted: func(_ string, resources, prompts bool) { relisted <- [2]bool{resources, prompts} },
 	})
 	return b, updates, relisted
@@ -98,7 +97,7 @@ func TestSubscriptions(t *testing.T) {
 		}
 	}
 	g.tell(t, "n://a")
-	if diff := cmp.Diff(event.MCPUpdated{Server: "g", URI: "n://a", Part: "n://a"}, next(t, updates)); diff != "" {
+	if diff := cmp.Diff(mcp.ResourceUpdate{Server: "g", URI: "n://a", Part: "n://a"}, next(t, updates)); diff != "" {
 		t.Error(diff)
 	}
 	b.pool.Unsubscribe("g", "n://a") // one of two
@@ -164,7 +163,7 @@ func TestNews(t *testing.T) {
 	for _, uri := range []string{"f:///d", "f:///d", "f:///dd", "f:///d/e/f", "g://x/y", "g://x", "", "f:///d#1", strings.Repeat("f:///d/", 2000)} {
 		n.updated(uri)
 	}
-	want := []event.MCPUpdated{{Server: "s", URI: "f:///d", Part: "f:///d"}, {Server: "s", URI: "f:///d", Part: "f:///d/e/f"}, {Server: "s", URI: "f:///d/e", Part: "f:///d/e/f"}, {Server: "s", URI: "g://x/", Part: "g://x/y"}, {Server: "s", URI: "f:///d", Part: "f:///d#1"}}
+	want := []mcp.ResourceUpdate{{Server: "s", URI: "f:///d", Part: "f:///d"}, {Server: "s", URI: "f:///d", Part: "f:///d/e/f"}, {Server: "s", URI: "f:///d/e", Part: "f:///d/e/f"}, {Server: "s", URI: "g://x/", Part: "g://x/y"}, {Server: "s", URI: "f:///d", Part: "f:///d#1"}}
 	if diff := cmp.Diff(want, n.updates); diff != "" {
 		t.Error(diff)
 	}

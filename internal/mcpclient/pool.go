@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/auth"
 	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/internal/text"
@@ -100,7 +99,7 @@ type Options struct {
 	Changed func(mcp.Status)
 	// Updated is told when a resource that is subscribed to has changed, or a
 	// part of it. Changes that come fast are told together. It must not wait.
-	Updated func(u event.MCPUpdated)
+	Updated func(u mcp.ResourceUpdate)
 	// Relisted is told when a server has other resources or prompts than
 	// before, or both. It must not wait.
 	Relisted func(server string, resources, prompts bool)

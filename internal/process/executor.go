@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/helve-dev/helve/internal/command"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 )
@@ -106,7 +104,7 @@ func (r *Executor) Run(ctx context.Context, cmd ShellCommand) (*Outcome, error) 
 	env = append(append(env, "PWD="+cmd.Dir), site.env...)
 	x := &execution{room: r, cmd: cmd, slot: slot, out: &Outcome{Wall: site.level, Warning: site.warning, Timeout: r.timeout(cmd)}}
 	x.secrets = newRedactor(secrets)
-	x.detached = !cmd.Background && !cmd.ReadOnly && !site.place.Wall && r.detaches(cmd.Line)
+	x.detached = !cmd.Background && !cmd.ReadOnly && !site.place.Wall && r.opt.Detach != nil && r.opt.Detach(cmd.Line)
 	x.capture = x.newCapture()
 	var done func()
 	x.detach, done = r.waitForSlot(callName{cmd.Session, cmd.Call})
@@ -126,15 +124,6 @@ func (r *Executor) Run(ctx context.Context, cmd ShellCommand) (*Outcome, error) 
 	}
 	x.setOutput()
 	return x.out, nil
-}
-
-// detaches reports whether what a line starts may go on for ever: one of its
-// commands may, as it is written or spelled.
-func (r *Executor) detaches(line string) bool {
-	may := r.opt.Detach
-	return may != nil && (may(line) || slices.ContainsFunc(command.Parse(line).Units, func(u command.Unit) bool {
-		return may(u.Text) || slices.ContainsFunc(u.Spellings, may)
-	}))
 }
 
 // reserve keeps a place for a command that is to be a job at once; nil for

@@ -27,7 +27,7 @@ type ExecutorOptions struct {
 	Helper       string                                 // a program that calls [Helper]
 	Wall         SandboxOptions
 	Ephemeral    bool // nothing goes on after a call
-	// Detach reports whether what a line with this command in it leaves running
+	// Detach reports whether what a line leaves running
 	// may outlive the runtime; nil is never.
 	Detach func(command string) bool
 	Jobs   JobsOptions

@@ -16,6 +16,7 @@ import (
 
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
@@ -231,6 +232,12 @@ func schemaName(t reflect.Type, hint string) string {
 		return "CallRecord"
 	case reflect.TypeFor[record.Failure]():
 		return "CallError"
+	case reflect.TypeFor[model.Ref]():
+		return "MessageModelRef"
+	case reflect.TypeFor[model.Tokens]():
+		return "MessageTokens"
+	case reflect.TypeFor[model.CacheTokens]():
+		return "MessageCache"
 	case reflect.TypeFor[event.SessionUpdated]():
 		return "SessionChangedEvent"
 	case reflect.TypeFor[event.ScriptsChanged]():

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/helve-dev/helve/agent"
-	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -22,15 +22,15 @@ type info struct {
 }
 
 type agentInfo struct {
-	Name        string            `json:"name"`
-	Description string            `json:"description"`
-	Mode        string            `json:"mode" doc:"primary, subagent or all"`
-	Hidden      bool              `json:"hidden"`
-	Native      bool              `json:"native,omitempty" doc:"it comes with helve"`
-	ReadOnly    bool              `json:"readOnly,omitempty" doc:"it changes nothing in the worktree"`
-	Model       *message.ModelRef `json:"model,omitempty" doc:"what it works with; the session's when absent"`
-	Steps       int               `json:"steps,omitempty" doc:"how often its model may answer in one turn"`
-	Color       string            `json:"color,omitempty"`
+	Name        string     `json:"name"`
+	Description string     `json:"description"`
+	Mode        string     `json:"mode" doc:"primary, subagent or all"`
+	Hidden      bool       `json:"hidden"`
+	Native      bool       `json:"native,omitempty" doc:"it comes with helve"`
+	ReadOnly    bool       `json:"readOnly,omitempty" doc:"it changes nothing in the worktree"`
+	Model       *model.Ref `json:"model,omitempty" doc:"what it works with; the session's when absent"`
+	Steps       int        `json:"steps,omitempty" doc:"how often its model may answer in one turn"`
+	Color       string     `json:"color,omitempty"`
 }
 
 type toolInfo struct {
@@ -115,7 +115,7 @@ func (s *Server) agents(context.Context, *struct{}) (*body[agents], error) {
 			Name: a.Name, Description: a.Description, Mode: a.Mode, Hidden: a.Hidden, Native: a.Native,
 			ReadOnly: a.ReadOnly || a.Locked, Steps: a.Steps, Color: a.Color,
 		}
-		if a.Model != (message.ModelRef{}) {
+		if a.Model != (model.Ref{}) {
 			shown.Model = &a.Model
 		}
 		out = append(out, shown)

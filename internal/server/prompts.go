@@ -7,7 +7,7 @@ import (
 	"reflect"
 
 	"github.com/helve-dev/helve/agent"
-	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -16,7 +16,7 @@ type promptInput struct {
 		Text    string            `json:"text" maxLength:"1048576" doc:"what is to be done"`
 		Session string            `json:"session,omitempty" maxLength:"256" doc:"to go on with; a new one when absent"`
 		Agent   string            `json:"agent,omitempty" maxLength:"256" doc:"the session's last one, or the default one, when absent"`
-		Model   *message.ModelRef `json:"model,omitempty" doc:"the agent's, the session's last one, or the default one, when absent"`
+		Model   *model.Ref        `json:"model,omitempty" doc:"the agent's, the session's last one, or the default one, when absent"`
 		Files   []tool.Attachment `json:"files,omitempty" maxItems:"64" doc:"images and files to look at"`
 		Title   string            `json:"title,omitempty" maxLength:"200" doc:"of a new session"`
 		Wait    bool              `json:"wait,omitempty" doc:"answer when the turn is over, and end it when the client leaves"`

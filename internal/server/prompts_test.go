@@ -27,8 +27,8 @@ func think(t testing.TB, c changes) (*house, *modeltest.Server) {
 	before := c.runtime
 	c.runtime = func(o *helve.Options) {
 		o.Models = agent.Models{
-			Default: message.ModelRef{Provider: "test", Model: "scripted"},
-			Find: func(message.ModelRef) (model.Model, error) {
+			Default: model.Ref{Provider: "test", Model: "scripted"},
+			Find: func(model.Ref) (model.Model, error) {
 				return model.Model{Provider: provider, Info: model.Info{Context: 200_000, Output: 8_000, Price: model.Price{Input: 1, Output: 2}}}, nil
 			},
 		}

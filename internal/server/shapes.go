@@ -10,6 +10,7 @@ import (
 
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
@@ -40,22 +41,22 @@ type session struct {
 // messageInfo is the form of [message.Info] as it goes out, which depends on
 // the role.
 type messageInfo struct {
-	ID       string            `json:"id"`
-	Session  string            `json:"sessionID"`
-	Role     string            `json:"role" enum:"user,assistant"`
-	Time     message.Times     `json:"time"`
-	Agent    string            `json:"agent"`
-	Model    *message.ModelRef `json:"model,omitempty" doc:"of a user's message: who is to answer"`
-	Parent   string            `json:"parentID,omitempty" doc:"of an assistant's message, as all that follows: what it answers"`
-	ModelID  string            `json:"modelID,omitempty"`
-	Provider string            `json:"providerID,omitempty"`
-	Mode     string            `json:"mode,omitempty"`
-	Path     *message.Path     `json:"path,omitempty"`
-	Cost     float64           `json:"cost,omitempty"`
-	Tokens   *message.Tokens   `json:"tokens,omitempty"`
-	Finish   string            `json:"finish,omitempty"`
-	Summary  bool              `json:"summary,omitempty"`
-	Error    *message.Failure  `json:"error,omitempty"`
+	ID       string           `json:"id"`
+	Session  string           `json:"sessionID"`
+	Role     string           `json:"role" enum:"user,assistant"`
+	Time     message.Times    `json:"time"`
+	Agent    string           `json:"agent"`
+	Model    *model.Ref       `json:"model,omitempty" doc:"of a user's message: who is to answer"`
+	Parent   string           `json:"parentID,omitempty" doc:"of an assistant's message, as all that follows: what it answers"`
+	ModelID  string           `json:"modelID,omitempty"`
+	Provider string           `json:"providerID,omitempty"`
+	Mode     string           `json:"mode,omitempty"`
+	Path     *message.Path    `json:"path,omitempty"`
+	Cost     float64          `json:"cost,omitempty"`
+	Tokens   *model.Tokens    `json:"tokens,omitempty"`
+	Finish   string           `json:"finish,omitempty"`
+	Summary  bool             `json:"summary,omitempty"`
+	Error    *message.Failure `json:"error,omitempty"`
 }
 
 // toolInner is the form of [tool.Inner]: what it is of a call that failed

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
@@ -123,8 +124,8 @@ func talk(session string, n int) []message.Message {
 	for i := range n {
 		m := message.Message{Info: message.Info{
 			ID: fmt.Sprintf("msg_%026d", i), Session: session, Role: message.Assistant, Time: message.Times{Created: int64(i), Completed: int64(i) + 1},
-			Agent: "build", Model: message.ModelRef{Provider: "provider", Model: "model"}, Parent: "msg_0", Path: &message.Path{Cwd: "/home/user/project", Root: "/home/user/project"},
-			Cost: 0.0123, Tokens: message.Tokens{Input: 10, Output: 200, Cache: message.Cache{Read: 30000}}, Finish: "tool-calls",
+			Agent: "build", Model: model.Ref{Provider: "provider", Model: "model"}, Parent: "msg_0", Path: &message.Path{Cwd: "/home/user/project", Root: "/home/user/project"},
+			Cost: 0.0123, Tokens: model.Tokens{Input: 10, Output: 200, Cache: model.CacheTokens{Read: 30000}}, Finish: "tool-calls",
 		}}
 		for j, p := range []message.Part{
 			{Type: message.StepStart},
@@ -134,7 +135,7 @@ func talk(session string, n int) []message.Message {
 				Status: message.Completed, Input: []byte(`{"filePath":"/home/user/project/main.go"}`), Output: strings.Repeat("00001| func main() { fmt.Println(\"x\") }\n", 75),
 				Title: "main.go", Metadata: map[string]any{"truncated": false, "preview": "package main"}, Time: &message.Span{Start: 1, End: 2},
 			}},
-			{Type: message.StepFinish, Reason: "tool-calls", Cost: new(0.0123), Tokens: &message.Tokens{Input: 10, Output: 200}},
+			{Type: message.StepFinish, Reason: "tool-calls", Cost: new(0.0123), Tokens: &model.Tokens{Input: 10, Output: 200}},
 		} {
 			p.ID, p.Message, p.Session = fmt.Sprintf("prt_%026d", i*5+j), m.Info.ID, session
 			m.Parts = append(m.Parts, p)

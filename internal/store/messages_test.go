@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -45,7 +46,7 @@ func everyPart() []message.Part {
 		{Type: message.Tool, CallID: "call_4"},
 		{Type: message.Tool, CallID: "call_5", State: &message.State{Status: message.Pending, Input: json.RawMessage("{}")}},
 		{Type: message.StepStart},
-		{Type: message.StepFinish, Reason: "stop", Cost: new(0.25), Tokens: &message.Tokens{Input: 1, Output: 2, Reasoning: 3, Cache: message.Cache{Read: 4, Write: 5}}},
+		{Type: message.StepFinish, Reason: "stop", Cost: new(0.25), Tokens: &model.Tokens{Input: 1, Output: 2, Reasoning: 3, Cache: model.CacheTokens{Read: 4, Write: 5}}},
 		{Type: message.Compaction, Auto: true},
 		{Type: message.Retry, Attempt: 2, Error: &message.Failure{Name: "APIError", Data: message.FailureData{Message: "busy", Kind: "overloaded", Status: 529}}},
 		{Type: "of-another-time", Text: "kept all the same"},
@@ -77,10 +78,10 @@ func TestMessages(t *testing.T) {
 		ctx := t.Context()
 		want(t, must(s.Messages(ctx, "s"))(t), nil)
 		first := userMessage("s", "m1", 1)
-		first.Agent, first.Model = "build", message.ModelRef{Provider: "p", Model: "m"}
+		first.Agent, first.Model = "build", model.Ref{Provider: "p", Model: "m"}
 		second := message.Info{
 			ID: "m2", Session: "s", Role: message.Assistant, Time: message.Times{Created: 2, Completed: 3}, Agent: "build",
-			Parent: "m1", Path: &message.Path{Cwd: "/d", Root: "/"}, Cost: 0.5, Tokens: message.Tokens{Input: 1}, Finish: "stop", Summary: true,
+			Parent: "m1", Path: &message.Path{Cwd: "/d", Root: "/"}, Cost: 0.5, Tokens: model.Tokens{Input: 1}, Finish: "stop", Summary: true,
 			Error: &message.Failure{Name: "MessageAbortedError", Data: message.FailureData{Message: "stopped"}},
 		}
 		parts := everyPart()

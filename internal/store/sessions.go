@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/record"
 )
@@ -33,9 +33,9 @@ type Session struct {
 	Updated int64  `json:"updated"` // its last use, to within a few seconds
 
 	Slug   string             `json:"slug,omitempty"`
-	Model  message.ModelRef   `json:"model,omitzero"`
+	Model  model.Ref          `json:"model,omitzero"`
 	Rules  permission.Ruleset `json:"rules,omitempty"` // its own; where they cannot be read, one that denies everything
-	Tokens message.Tokens     `json:"tokens,omitzero"` // of its own messages, as who writes them adds them up
+	Tokens model.Tokens       `json:"tokens,omitzero"` // of its own messages, as who writes them adds them up
 	Cost   float64            `json:"cost,omitempty"`  // likewise, in US dollars
 
 	// First is the tool of its first call with what that was about, its title
@@ -61,7 +61,7 @@ const (
 // values are the columns of a session as SQLite takes them.
 func (v *Session) values() []any {
 	var tokens []byte
-	if v.Tokens != (message.Tokens{}) {
+	if v.Tokens != (model.Tokens{}) {
 		tokens, _ = json.Marshal(v.Tokens) // numbers only: cannot fail
 	}
 	return []any{v.ID, v.Dir, v.Project, v.Agent, v.Parent, v.Title, v.Created, v.Updated,
@@ -73,7 +73,7 @@ func (s *Store) sessionOf(row []driver.Value) Session {
 	v := Session{
 		ID: textOf(row[0]), Dir: textOf(row[1]), Project: textOf(row[2]), Agent: textOf(row[3]),
 		Parent: textOf(row[4]), Title: textOf(row[5]), Created: intOf(row[6]), Updated: intOf(row[7]),
-		Slug: textOf(row[8]), Model: message.ModelRef{Provider: textOf(row[9]), Model: textOf(row[10])}, Cost: floatOf(row[13]), First: textOf(row[14]),
+		Slug: textOf(row[8]), Model: model.Ref{Provider: textOf(row[9]), Model: textOf(row[10])}, Cost: floatOf(row[13]), First: textOf(row[14]),
 	}
 	var err error
 	if v.Rules, err = rulesOf(textOf(row[11])); err != nil {
@@ -83,7 +83,7 @@ func (s *Store) sessionOf(row []driver.Value) Session {
 	if text := textOf(row[12]); text != "" {
 		if err := json.Unmarshal([]byte(text), &v.Tokens); err != nil {
 			s.log.Warn("the tokens of a session are damaged", "session", v.ID, "error", err)
-			v.Tokens = message.Tokens{}
+			v.Tokens = model.Tokens{}
 		}
 	}
 	return v

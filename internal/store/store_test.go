@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
@@ -204,7 +204,7 @@ func TestCreateSession(t *testing.T) {
 		ctx := t.Context()
 		v := Session{
 			ID: "a", Dir: "/d", Project: "p", Agent: "build", Parent: "z", Title: "t", Created: 2, Updated: 3, Slug: "brave-cat",
-			Model: message.ModelRef{Provider: "p", Model: "m/1"}, Cost: 0.25, Tokens: message.Tokens{Input: 1, Output: 2, Reasoning: 3, Cache: message.Cache{Read: 4, Write: 5}},
+			Model: model.Ref{Provider: "p", Model: "m/1"}, Cost: 0.25, Tokens: model.Tokens{Input: 1, Output: 2, Reasoning: 3, Cache: model.CacheTokens{Read: 4, Write: 5}},
 			Rules: permission.Ruleset{
 				{Permission: "bash", Pattern: "rm <*", Action: permission.Deny, From: permission.Source{File: "helve.json", Line: 7}},
 				{Permission: "*", Pattern: "*", Action: permission.Ask},

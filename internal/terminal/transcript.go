@@ -10,6 +10,7 @@ import (
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/record"
 )
@@ -220,7 +221,7 @@ func (t *Transcript) message(info message.Info) {
 		return
 	}
 	t.spoken[info.ID] = !info.Summary
-	if info.Tokens != (message.Tokens{}) {
+	if info.Tokens != (model.Tokens{}) {
 		t.usage = info
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/message"
+	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
@@ -28,7 +29,7 @@ func callPart(id, name, input string, s message.State) message.Part {
 // conversation is a session that thinks, speaks, calls and asks another agent.
 func conversation() []event.Event {
 	said := func(id, session string, summary bool) event.Event {
-		return event.Event{Properties: event.MessageUpdated{Info: message.Info{ID: id, Session: session, Role: message.Assistant, Summary: summary, Tokens: message.Tokens{Input: 5}}}}
+		return event.Event{Properties: event.MessageUpdated{Info: message.Info{ID: id, Session: session, Role: message.Assistant, Summary: summary, Tokens: model.Tokens{Input: 5}}}}
 	}
 	made := func(id, parent string) event.Event {
 		return event.Event{Type: "session.created", Properties: event.SessionCreated{Info: record.Session{ID: id, Parent: parent, Agent: "explore", Title: "Find\x1b it"}}}
