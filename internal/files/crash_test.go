@@ -105,7 +105,9 @@ func churn(s *History, project, prefix string, n int) error {
 		if err := p.Done(nil); err != nil {
 			return err
 		}
-		fmt.Println(p.Set().ID)
+		if len(p.Set().Changes) > 0 { // else the files hold what they held before, and nothing is recorded
+			fmt.Println(p.Set().ID)
+		}
 	}
 	return nil
 }
