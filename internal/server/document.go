@@ -17,6 +17,7 @@ import (
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/model"
+	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
@@ -232,6 +233,8 @@ func schemaName(t reflect.Type, hint string) string {
 		return "CallRecord"
 	case reflect.TypeFor[record.Failure]():
 		return "CallError"
+	case reflect.TypeFor[permission.RelatedRequest]():
+		return "PermissionPart"
 	case reflect.TypeFor[model.Ref]():
 		return "MessageModelRef"
 	case reflect.TypeFor[model.Tokens]():

@@ -173,7 +173,7 @@ func goCall(b *bytes.Buffer, c *call) {
 	tail := ""
 	if len(c.query) > 0 {
 		params = append(params, "q "+c.name+"Query")
-		tail += ".with(q.values())"
+		tail += ".withQuery(q.values())"
 	}
 	if c.body != nil {
 		params = append(params, "body "+goType(c.body, true))
@@ -184,7 +184,7 @@ func goCall(b *bytes.Buffer, c *call) {
 		t := goType(c.answer, false)
 		answer, verb = fmt.Sprintf("(%s, error)", t), "fetch["+t+"]"
 	}
-	fmt.Fprintf(b, "func (c *Client) %s(%s) %s {\n\treturn %s(ctx, c, at(%s)%s)\n}\n\n",
+	fmt.Fprintf(b, "func (c *Client) %s(%s) %s {\n\treturn %s(ctx, c, newRequest(%s)%s)\n}\n\n",
 		c.name, strings.Join(params, ", "), answer, verb, strings.Join(args, ", "), tail)
 }
 
