@@ -23,27 +23,27 @@ import (
 	"github.com/helve-dev/helve/model"
 )
 
-// A Runtime is what agents work in. A *helve.Runtime is one.
+// A Runtime is what an agent works with: its tools, rules, records and events. A *helve.Runtime
+// implements it.
 type Runtime interface {
 	Turns() Turns
 	Events(ctx context.Context, since uint64) iter.Seq[event.Event]
 	NewID(prefix string) string
 }
 
-// Options set up an [Agent].
+// Options configure an [Agent].
 type Options struct {
-	// Model answers; the default model of the runtime's options when it has no
-	// Provider.
+	// Model answers the prompts. Without a Provider in it, the runtime's default model does.
 	Model model.Model
-	// Spec names who works: one of the agents of the runtime, the first when
-	// empty.
+	// Spec names the agent whose prompt and rules apply: one of the runtime's agents, the default
+	// one when empty.
 	Spec string
-	// Session is a conversation to go on with; a new one when empty.
+	// Session is the id of the conversation to continue. When it is empty, a new one begins.
 	Session string
 }
 
-// An Agent is a conversation with a model that has the tools of a runtime. It
-// works on one prompt at a time.
+// An Agent is a conversation with a model that can use the tools of a runtime. It works on one
+// prompt at a time.
 type Agent struct {
 	rt  Runtime
 	opt Options
@@ -52,7 +52,7 @@ type Agent struct {
 	session string // "" before the first prompt of a new conversation
 }
 
-// New returns an agent. Nothing happens before [Agent.Run].
+// New returns an agent for rt. It does no work before the first call of [Agent.Run].
 func New(rt Runtime, o Options) *Agent {
 	if m := &o.Model; m.Provider != nil {
 		m.ProviderID, m.ID = cmp.Or(m.ProviderID, "own"), cmp.Or(m.ID, "model")
@@ -60,26 +60,25 @@ func New(rt Runtime, o Options) *Agent {
 	return &Agent{rt: rt, opt: o, session: o.Session}
 }
 
-// Session is the id of the conversation; "" before the first prompt of a new
-// one.
+// Session returns the id of the conversation, or "" before the first prompt of a new one.
 func (a *Agent) Session() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.session
 }
 
-// Run works on a prompt and yields what happens: the model's words as [Text]
-// and [Reasoning], and the events of package event that belong to the session
-// or to the subagents that it starts. An event.PermissionAsked or
-// event.QuestionAsked waits until it is answered by Runtime.Requests. The last
-// event is a [*Turn]; a turn that could not begin, or not be kept whole, is an
-// error. Leaving the loop, as the end of ctx, cancels the turn.
+// Run sends a prompt to the model and yields what happens until the turn ends: the model's words as
+// [Text] and [Reasoning], and the events of package event that belong to the session or to the
+// subagents it starts. The turn waits after an event.PermissionAsked or event.QuestionAsked until
+// Runtime.Requests has the answer. The last value is a [*Turn]; an error says that the turn could
+// not begin or could not be recorded completely. Breaking out of the loop cancels the turn, as
+// cancelling ctx does.
 func (a *Agent) Run(ctx context.Context, prompt string) iter.Seq2[event.Payload, error] {
 	return a.RunPrompt(ctx, Prompt{Text: prompt})
 }
 
-// RunPrompt is [Agent.Run] of a prompt with files, or of another agent or
-// model. The conversation stays the same, whatever p.Session is.
+// RunPrompt is [Agent.Run] for a prompt with files, or for another agent or model. It ignores
+// p.Session: the conversation stays the same.
 func (a *Agent) RunPrompt(ctx context.Context, p Prompt) iter.Seq2[event.Payload, error] {
 	return a.stream(ctx, func(ctx context.Context, session string, begun bool) (*Turn, error) {
 		p.Session, p.New = session, ""
@@ -96,14 +95,14 @@ func (a *Agent) RunPrompt(ctx context.Context, p Prompt) iter.Seq2[event.Payload
 	})
 }
 
-// Resume goes on with a turn that broke off, as [Turns.Resume] does.
+// Resume continues an interrupted turn, as [Turns.Resume] does.
 func (a *Agent) Resume(ctx context.Context) iter.Seq2[event.Payload, error] {
 	return a.stream(ctx, func(ctx context.Context, session string, _ bool) (*Turn, error) {
 		return a.rt.Turns().Resume(ctx, session)
 	})
 }
 
-// Compact sums the conversation up, as [Turns.Compact] does.
+// Compact summarizes the conversation, as [Turns.Compact] does.
 func (a *Agent) Compact(ctx context.Context) iter.Seq2[event.Payload, error] {
 	return a.stream(ctx, func(ctx context.Context, session string, _ bool) (*Turn, error) {
 		return a.rt.Turns().Compact(ctx, session)

@@ -7,49 +7,47 @@ import (
 	"github.com/helve-dev/helve/model"
 )
 
-// Models say who answers prompts, for runtimes that serve several models by
-// name.
+// Models select the models that answer prompts, for runtimes that serve several by name.
 type Models struct {
-	// Find returns the model of a name, or an error that says what to do.
+	// Find returns the model with a name, or an error that says what to do.
 	Find func(model.Ref) (model.Model, error)
-	// SignIn is called before a model of a provider is looked for. ask lets
-	// plugins with a hook auth for this provider sign in: it gives what their
-	// loader has made, {"apiKey", "baseURL", "headers"} as JSON. Nil: no plugin
-	// is asked.
+	// SignIn is called before a provider's model is looked up. ask lets plugins that have an auth
+	// hook for this provider sign in, and returns what their loader produced: {"apiKey", "baseURL",
+	// "headers"} as JSON. When SignIn is nil, no plugin is asked.
 	SignIn func(provider string, ask func() (json.RawMessage, error)) error
-	// Default is used where nothing else is said. Small gives sessions their
-	// titles; without one the first words of the first prompt do.
+	// Default is the model used where nothing else selects one. Small writes the titles of
+	// sessions; without it, the first words of the first prompt are the title.
 	Default, Small model.Ref
 }
 
-// Loop says how agents work on prompts. The zero value is the default.
+// A Loop configures how agents work on prompts. The zero value is the default.
 type Loop struct {
-	// NoPrune keeps old outputs in the model's sight; NoCompact lets a
-	// conversation that has become too long fail instead of being summed up.
+	// NoPrune keeps the output of old calls in what the model is sent. NoCompact lets a
+	// conversation that has become too long fail instead of summarizing it.
 	NoPrune, NoCompact bool
-	// ContinueAfterReject lets the model go on after a person said no.
+	// ContinueAfterReject lets the model continue after a person rejected a request.
 	ContinueAfterReject bool
-	// Instructions are further texts that an agent's model is told first,
-	// such as those of AGENTS.md; none when nil.
+	// Instructions returns further texts for the start of the conversation, such as those of
+	// AGENTS.md. It may be nil.
 	Instructions func(agent string) []string
-	// PlanTools offers the tools that begin and end planning.
+	// PlanTools offers the tools that start and end planning.
 	PlanTools bool
-	// Depth is how deep agents may start agents: 1, when it is 0, is that only
-	// those that people talk to may; below 0, that none may.
+	// Depth limits how deeply subagents may nest. At 1, which 0 also means, only the agents that
+	// people talk to may start others; below 0, none may.
 	Depth int
-	// PrimaryTools are never for agents that others started.
+	// PrimaryTools are tools that subagents never get.
 	PrimaryTools []string
-	// Child is what one agent that another started may take, 30 minutes where
-	// Time is 0, and Session what one prompt may, with all agents below it.
+	// Child limits one subagent (to 30 minutes where its Time is 0). Session limits one prompt
+	// together with all subagents it starts.
 	Child, Session Budget
 }
 
-// A Budget bounds work. A field that is 0 bounds nothing.
+// A Budget limits work. A field that is 0 sets no limit.
 type Budget struct {
 	Time   time.Duration
-	Idle   time.Duration // without a sign of life of the model
+	Idle   time.Duration // without anything from the model
 	Tokens int
 	Cost   float64 // in US dollars
-	Steps  int     // answers of the model
-	Calls  int     // of tools
+	Steps  int     // answers from the model
+	Calls  int     // tool calls
 }

@@ -12,27 +12,27 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// SpecOptions say what the agents of a runtime are made from.
+// SpecOptions configure the agents of a runtime.
 type SpecOptions struct {
-	DataDir  string // kept outputs and plans live there
+	DataDir  string // the data directory, with kept outputs and plans
 	Worktree string
-	// User is what the person configured: it stands after the defaults of
-	// every agent and before the agent's own rules.
+	// User are the rules that the person configured. They come after the defaults of every agent
+	// and before the agent's own rules.
 	User permission.Ruleset
-	// Ceilings limit every agent.
+	// Ceilings are limits for every agent: rules that can only restrict.
 	Ceilings []permission.Ruleset
-	// Own gives agents that are not built in, and changes those that are.
+	// Own adds agents and changes built-in ones.
 	Own []SpecChange
-	// Default names the agent that comes first; build when empty.
+	// Default names the default agent; "build" when empty.
 	Default string
 }
 
-// A SpecChange changes a built-in agent or makes another.
+// A SpecChange changes a built-in agent or adds another.
 type SpecChange struct {
-	Name, Description, Mode string // an empty field changes nothing, nor does a nil one
+	Name, Description, Mode string // empty and nil fields change nothing
 	Hidden                  *bool
 	Disable                 bool
-	ReadOnly, Locked        bool // as in [Spec]; neither can be taken from a built-in agent
+	ReadOnly, Locked        bool // as in [Spec]; cannot be switched off for a built-in agent
 	Rules                   permission.Ruleset
 	Ceilings                []permission.Ruleset
 
@@ -41,11 +41,10 @@ type SpecChange struct {
 	Steps             int
 	Temperature, TopP *float64
 	Color             string
-	Options           map[string]any // put over those that are there, objects key by key
+	Options           map[string]any // merged with the existing ones, objects key by key
 }
 
-// Specs returns the built-in agents and those configured, the default one
-// first.
+// Specs returns the built-in and the configured agents, the default one first.
 func Specs(o SpecOptions) []Spec {
 	m := specMaker{o}
 	var agents []Spec
@@ -82,8 +81,8 @@ func Specs(o SpecOptions) []Spec {
 	return agents
 }
 
-// defaultAgent names the default agent: the one that was chosen, build, or the first
-// one that people talk to.
+// defaultAgent returns the name of the default agent: the configured one, else build, else the
+// first one that people talk to.
 func (o SpecOptions) defaultAgent(agents []Spec) string {
 	for _, a := range agents {
 		if a.Name == cmp.Or(o.Default, "build") {
@@ -98,8 +97,8 @@ func (o SpecOptions) defaultAgent(agents []Spec) string {
 	return ""
 }
 
-// Validate says what is wrong with the choice of the default agent: it has to
-// exist, and to be one that people talk to.
+// Validate returns an error unless the configured default agent exists and is one that people can
+// talk to.
 func (o SpecOptions) Validate() error {
 	agents := Specs(o)
 	if o.Default == "" {
@@ -153,8 +152,8 @@ func (m specMaker) applyConfig(a Spec, own SpecChange) Spec {
 	return a
 }
 
-// merged returns below with above put over it: objects key by key, everything
-// else whole. Neither is changed.
+// merged returns a copy of below with the values of above merged in: objects key by key, anything
+// else replaced.
 func merged(below, above map[string]any) map[string]any {
 	if len(below) == 0 {
 		return above
@@ -171,7 +170,7 @@ func merged(below, above map[string]any) map[string]any {
 	return out
 }
 
-// rules makes rules of one origin from permission, pattern, action triples.
+// rules makes rules with one origin from permission, pattern, action triples.
 func rules(origin string, triples ...string) permission.Ruleset {
 	var rs permission.Ruleset
 	for i := 0; i+2 < len(triples); i += 3 {
@@ -207,7 +206,7 @@ func (m specMaker) defaults() permission.Ruleset {
 	)
 }
 
-// tail keeps full outputs readable, unless a rule denies just them.
+// tail appends rules that let kept outputs be read, unless another rule denies exactly that.
 func (m specMaker) tail(rs permission.Ruleset) permission.Ruleset {
 	dir, glob := m.outputs()
 	for _, r := range rs {
@@ -218,7 +217,7 @@ func (m specMaker) tail(rs permission.Ruleset) permission.Ruleset {
 	return readableFolder(dir)
 }
 
-// readableFolder are the rules that let long outputs in a folder be read.
+// readableFolder returns the rules that allow reading the outputs kept in dir.
 func readableFolder(dir string) permission.Ruleset {
 	return rules("default rules",
 		"external_directory", dir, "allow", "external_directory", filepath.Join(dir, "*"), "allow")
@@ -231,7 +230,7 @@ func (m specMaker) builtin() []SpecChange {
 		planFiles = rel
 	}
 	dir, glob := m.outputs()
-	// What no rule of a person can widen: planning changes nothing.
+	// No rule of a person can widen these: planning changes nothing.
 	planning := rules("agent plan", "edit", "*", "deny", "edit", ".opencode/plans/*.md", "allow", "edit", planFiles, "allow")
 	nothing, hidden, half := rules("agent default", "*", "*", "deny"), true, 0.5
 	return []SpecChange{
@@ -261,24 +260,24 @@ func (m specMaker) builtin() []SpecChange {
 	}
 }
 
-// A Spec is who calls: a name, and the rules that hold for it.
+// A Spec describes an agent: its name, its model and the rules for its calls.
 type Spec struct {
 	Name        string
 	Description string
 	Mode        string // "primary", "subagent" or "all"
-	Hidden      bool   // not offered to people or models by name
-	ReadOnly    bool   // its commands run with the worktree read-only, where the machine can do that
-	// Locked keeps everything as it is: tools that change files are not there,
-	// neither are those of other programs that do not say that they only read,
-	// and commands run behind the wall or not at all. It implies ReadOnly.
+	Hidden      bool   // not offered by name to people or models
+	ReadOnly    bool   // its commands run with a read-only worktree, where the system supports that
+	// Locked prevents every change: it hides tools that change files and external tools that do not
+	// declare themselves read-only, and runs commands in the sandbox or not at all. It implies
+	// ReadOnly.
 	Locked bool
-	Native bool // it comes with helve
+	Native bool // built into helve
 	Policy permission.Policy
 
-	Prompt            string    // what its model is told first; helve's own text when empty
-	Model             model.Ref // what it works with; the session's when empty
-	Steps             int       // how often its model may answer in one turn; 0 for no limit
+	Prompt            string    // the system prompt; helve's own when empty
+	Model             model.Ref // the session's model when empty
+	Steps             int       // how many answers its model may give in one turn; 0 for no limit
 	Temperature, TopP *float64
 	Color             string
-	Options           map[string]any // for its provider
+	Options           map[string]any // for its model's provider
 }

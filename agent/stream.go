@@ -9,25 +9,25 @@ import (
 	"github.com/helve-dev/helve/message"
 )
 
-// Text is a piece of the answer, as the model says it.
+// Text is a piece of the model's answer as it streams in.
 type Text struct {
-	Part  string // of the message that it belongs to; see message.Part
+	Part  string // id of the message part that it belongs to; see message.Part
 	Delta string
 }
 
-// Reasoning is a piece of what the model thinks aloud.
+// Reasoning is a piece of the model's visible reasoning.
 type Reasoning struct {
 	Part  string
 	Delta string
 }
 
-// Type is the name among the events of [Agent.Run].
+// Type returns "text", the name among the events of [Agent.Run].
 func (Text) Type() string { return "text" }
 
-// Type is the name among the events of [Agent.Run].
+// Type returns "reasoning", the name among the events of [Agent.Run].
 func (Reasoning) Type() string { return "reasoning" }
 
-// stream does work and yields what happens in its session.
+// stream calls work and yields what happens in its session until work returns.
 func (a *Agent) stream(ctx context.Context, work func(ctx context.Context, session string, begun bool) (*Turn, error)) iter.Seq2[event.Payload, error] {
 	return func(yield func(event.Payload, error) bool) {
 		a.mu.Lock()
@@ -53,7 +53,7 @@ func (a *Agent) stream(ctx context.Context, work func(ctx context.Context, sessi
 		var turn *Turn
 		var err error
 		working.Go(func() {
-			turn, err = work(ctx, session, begun) // returns when all its events were heard
+			turn, err = work(ctx, session, begun) // returns when all its events have been delivered
 			stop()
 			hearing.Wait()
 			heard.end()
@@ -81,12 +81,11 @@ func (a *Agent) stream(ctx context.Context, work func(ctx context.Context, sessi
 	}
 }
 
-// heard holds the events of a turn until they are yielded, so that whoever
-// takes his time misses none.
+// heard buffers the events of a turn until they are yielded, so that a slow consumer misses none.
 type heard struct {
 	root     string                      // the session of the turn
-	sessions map[string]bool             // it and those below it
-	kinds    map[string]message.PartType // of the parts of the answer, by id
+	sessions map[string]bool             // root and its subagents' sessions
+	kinds    map[string]message.PartType // part id to type, for the parts of the answer
 
 	mu    sync.Mutex
 	more  sync.Cond
@@ -108,7 +107,7 @@ func (h *heard) end() {
 	h.more.Signal()
 }
 
-// all yields what was heard, until the turn is over.
+// all yields the buffered events until the turn is over.
 func (h *heard) all() iter.Seq[event.Payload] {
 	return func(yield func(event.Payload) bool) {
 		for {
@@ -131,7 +130,7 @@ func (h *heard) all() iter.Seq[event.Payload] {
 	}
 }
 
-// hear keeps an event that belongs to the turn.
+// hear buffers p if it belongs to the turn.
 func (h *heard) hear(p event.Payload) {
 	session := event.SessionOf(p)
 	switch e := p.(type) {

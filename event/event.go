@@ -1,6 +1,6 @@
-// Package event holds what a runtime tells its subscribers: one type for each
-// thing that happens. Runtime.Events yields them, as do GET /event of the HTTP
-// API and the JSON lines of `helve call --jsonl --events`.
+// Package event defines what a runtime reports to its subscribers: one type for each thing that
+// happens. Runtime.Events yields them, as do GET /event of the HTTP API and the JSON lines of
+// `helve call --jsonl --events`.
 package event
 
 import (
@@ -12,19 +12,18 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// A Payload says what happened. It is one of the types of this package.
+// A Payload is the content of an [Event]: one of the types of this package.
 type Payload interface {
-	// Type is the name of what happened on the wire, such as "call.started".
+	// Type returns the name of the event in JSON, such as "call.started".
 	Type() string
 }
 
-// CallStarted is a call that has arrived. Its state is pending.
+// CallStarted says that a call has arrived. Its state is pending.
 type CallStarted struct {
 	Call tool.Call `json:"call"`
 }
 
-// CallRunning is a call that was found good and goes to its tool, with the
-// arguments that were checked.
+// CallRunning says that a call was accepted and its tool starts, with the checked arguments.
 type CallRunning struct {
 	ID      string          `json:"id"`
 	Session string          `json:"session"`
@@ -32,7 +31,7 @@ type CallRunning struct {
 	Input   json.RawMessage `json:"input"`
 }
 
-// CallProgress is a report of a running tool. It replaces the one before.
+// CallProgress is a progress report of a running tool. It replaces the previous one.
 type CallProgress struct {
 	ID       string         `json:"id"`
 	Session  string         `json:"session"`
@@ -41,8 +40,8 @@ type CallProgress struct {
 	Metadata map[string]any `json:"metadata,omitempty"`
 }
 
-// CallFinished is the end of a call, whatever the end was. State is
-// "completed", with Result, or "error", with Error.
+// CallFinished says that a call has ended. State is "completed", with Result, or "error", with
+// Error.
 type CallFinished struct {
 	ID      string          `json:"id"`
 	Session string          `json:"session"`
@@ -52,7 +51,7 @@ type CallFinished struct {
 	Error   *record.Failure `json:"error,omitempty"`
 }
 
-// HookRan is a hook that has seen a call.
+// HookRan says that a hook has run for a call.
 type HookRan struct {
 	Call    string  `json:"call"`
 	Session string  `json:"session"`
@@ -64,119 +63,114 @@ type HookRan struct {
 	Error   string  `json:"error,omitempty"`
 }
 
-// PermissionAsked is a request that waits for an answer.
+// PermissionAsked says that a permission request waits for an answer.
 type PermissionAsked struct {
 	permission.Request
 }
 
-// PermissionReplied is the end of a request: its answer, or "withdrawn" when
-// the call that asked was cancelled.
+// PermissionReplied says that a permission request is over: its answer, or "withdrawn" when the
+// call that asked was cancelled.
 type PermissionReplied struct {
 	Session string             `json:"sessionID"`
 	Request string             `json:"requestID"`
 	Reply   permission.Verdict `json:"reply"`
 }
 
-// QuestionAsked is a set of questions that waits for an answer.
+// QuestionAsked says that a set of questions waits for an answer.
 type QuestionAsked struct {
 	tool.QuestionRequest
 }
 
-// QuestionReplied is the answer to a set of questions.
+// QuestionReplied carries the answers to a set of questions.
 type QuestionReplied struct {
 	Session string     `json:"sessionID"`
 	Request string     `json:"requestID"`
 	Answers [][]string `json:"answers"`
 }
 
-// QuestionRejected is a set of questions that ended without an answer: the
-// person dismissed it, or the call was cancelled.
+// QuestionRejected says that a set of questions ended without an answer: the person dismissed it,
+// or the call was cancelled.
 type QuestionRejected struct {
 	Session string `json:"sessionID"`
 	Request string `json:"requestID"`
 }
 
-// TodosChanged is the new list of a session.
+// TodosChanged carries the new todo list of a session.
 type TodosChanged struct {
 	Session string      `json:"sessionID"`
 	Todos   []tool.Todo `json:"todos"`
 }
 
-// FileEdited is a file that a tool has changed.
+// FileEdited says that a tool has changed a file.
 type FileEdited struct {
 	Session string `json:"sessionID"`
 	File    string `json:"file"`
 }
 
-// FileChanged says what happened to a file that a tool, or an undo, has
-// changed. Event is "add", "change" or "unlink".
+// FileChanged says how a tool, or an undo, has changed a file. Event is "add", "change" or
+// "unlink".
 type FileChanged struct {
 	File  string `json:"file"`
 	Event string `json:"event"`
 }
 
-// JobChanged is a command in the background that has begun, printed something
-// or ended.
+// JobChanged says that a background command has started, printed something or ended.
 type JobChanged struct {
 	record.Job
 }
 
-// ToolsChanged says that tools came or went.
+// ToolsChanged says that tools were added or removed.
 type ToolsChanged struct{}
 
-// LSPChanged says that a language server came, went or failed.
+// LSPChanged says that a language server started, ended or failed.
 type LSPChanged struct{}
 
-// LSPDiagnostics says that a language server has said what it found in a file.
+// LSPDiagnostics says that a language server has published diagnostics for a file.
 type LSPDiagnostics struct {
 	Server string `json:"serverID"`
 	Path   string `json:"path"`
 }
 
-// MCPChanged says that an MCP server, or what it offers, has changed.
+// MCPChanged says that the state of an MCP server, or what it offers, has changed.
 type MCPChanged struct {
 	Server string `json:"server"`
 	State  string `json:"state"`
 	Error  string `json:"error,omitempty"`
 
-	// What it offers beside tools, while it is connected.
+	// What the server offers beside tools, while it is connected.
 	Resources bool `json:"resources,omitempty"`
 	Prompts   bool `json:"prompts,omitempty"`
 }
 
-// MCPUpdated says that a resource of an MCP server has changed that somebody
-// subscribed to.
+// MCPUpdated says that a subscribed resource of an MCP server has changed.
 type MCPUpdated struct {
 	mcp.ResourceUpdate
 }
 
-// MCPRelisted says that an MCP server has other resources or prompts than
-// before.
+// MCPRelisted says that the list of resources or prompts of an MCP server has changed.
 type MCPRelisted struct {
 	Server    string `json:"server"`
 	Resources bool   `json:"resources,omitempty"`
 	Prompts   bool   `json:"prompts,omitempty"`
 }
 
-// ScriptsChanged says that tools or plugins of a user were loaded, changed or
-// broke.
+// ScriptsChanged says that custom tools or plugins were loaded, have changed, or failed.
 type ScriptsChanged struct{}
 
-// ScriptLogged is something that a tool or plugin of a user has logged.
+// ScriptLogged is a log line of a custom tool or plugin.
 type ScriptLogged struct {
 	Tool  string `json:"tool"`
 	Level string `json:"level"`
 	Text  string `json:"text"`
 }
 
-// A Notice is something that a program, or a plugin, tells everybody who
-// listens.
+// A Notice is a message from a program or a plugin to all subscribers.
 type Notice struct {
-	Name string          `json:"-"` // the event's, as "session.idle"
+	Name string          `json:"-"` // the event's type, such as "session.idle"
 	Body json.RawMessage `json:"-"`
 }
 
-// MarshalJSON gives the body.
+// MarshalJSON returns only the body.
 func (n Notice) MarshalJSON() ([]byte, error) {
 	if len(n.Body) == 0 {
 		return []byte("{}"), nil
@@ -184,8 +178,8 @@ func (n Notice) MarshalJSON() ([]byte, error) {
 	return n.Body, nil
 }
 
-// Missed tells a subscriber that it was too slow, and how many events it has
-// not seen. It is made for that subscriber and has no number of its own.
+// Missed tells a subscriber that was too slow how many events it has lost. It is made for that
+// subscriber and has no sequence number.
 type Missed struct {
 	Count uint64 `json:"count"`
 }

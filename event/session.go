@@ -5,24 +5,24 @@ import (
 	"github.com/helve-dev/helve/record"
 )
 
-// SessionCreated is a session that was made.
+// SessionCreated says that a session was created.
 type SessionCreated struct {
 	Info record.Session `json:"info"`
 }
 
-// SessionUpdated is a session that has another title, agent or sum.
+// SessionUpdated says that the title, the agent or the totals of a session have changed.
 type SessionUpdated struct {
 	Info record.Session `json:"info"`
 }
 
-// SessionStatus says whether an agent works on a session.
+// SessionStatus says whether an agent is working on a session.
 type SessionStatus struct {
 	Session string `json:"sessionID"`
 	Status  Status `json:"status"`
 }
 
-// A Status is "idle", "busy" or "retry". Message and the ones after it are of a
-// retry: why, which attempt comes next, and when (milliseconds since the epoch).
+// A Status is "idle", "busy" or "retry". Message and the fields after it belong to a retry: the
+// reason, the number of the next attempt, and its time (milliseconds since the epoch).
 type Status struct {
 	Type    string `json:"type"`
 	Attempt int    `json:"attempt,omitempty"`
@@ -30,39 +30,39 @@ type Status struct {
 	Next    int64  `json:"next,omitempty"`
 }
 
-// SessionIdle is the end of the work on a prompt.
+// SessionIdle says that the work on a prompt has ended.
 type SessionIdle struct {
 	Session string `json:"sessionID"`
 }
 
-// SessionError is work that failed.
+// SessionError says that the work on a prompt has failed.
 type SessionError struct {
 	Session string          `json:"sessionID,omitempty"`
 	Error   message.Failure `json:"error"`
 }
 
-// SessionCompacted is a conversation that was summed up.
+// SessionCompacted says that a conversation was summarized.
 type SessionCompacted struct {
 	Session string `json:"sessionID"`
 }
 
-// MessageUpdated is a message that has begun, changed or ended.
+// MessageUpdated says that a message has begun, changed or ended.
 type MessageUpdated struct {
 	Info message.Info `json:"info"`
 }
 
-// MessageRemoved is a message of which nothing came.
+// MessageRemoved says that a message that stayed empty was removed.
 type MessageRemoved struct {
 	Session string `json:"sessionID"`
 	Message string `json:"messageID"`
 }
 
-// PartUpdated is a part of a message that has begun, changed or ended.
+// PartUpdated says that a part of a message has begun, changed or ended.
 type PartUpdated struct {
 	Part message.Part `json:"part"`
 }
 
-// PartDelta is a piece by which a text grows.
+// PartDelta is text appended to a part.
 type PartDelta struct {
 	Session string `json:"sessionID"`
 	Message string `json:"messageID"`
@@ -71,8 +71,8 @@ type PartDelta struct {
 	Delta   string `json:"delta"`
 }
 
-// PartRemoved is a part that no longer counts: the answer that it belonged to
-// is asked for again.
+// PartRemoved says that a part no longer counts, because the answer it belonged to is requested
+// again.
 type PartRemoved struct {
 	Session string `json:"sessionID"`
 	Message string `json:"messageID"`

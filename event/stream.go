@@ -5,21 +5,19 @@ import (
 	"time"
 )
 
-// An Event tells what happened in a runtime. Events have one order, the same
-// for every subscriber, and Seq numbers them from 1 without gaps.
+// An Event is one thing that happened in a runtime. Every subscriber sees events in the same order;
+// Seq numbers them from 1 without gaps.
 type Event struct {
 	Seq        uint64    `json:"seq"`
 	Time       time.Time `json:"time"`
-	Type       string    `json:"type"`       // the name of what happened, such as "call.started"
-	Properties Payload   `json:"properties"` // what happened: a type of this package
+	Type       string    `json:"type"`       // the name of the payload's type, such as "call.started"
+	Properties Payload   `json:"properties"` // a type of this package
 }
 
-// Now as the number to begin after lets Runtime.Events begin with what happens
-// next.
+// Now, as the sequence number to start after, makes Runtime.Events yield only new events.
 const Now = math.MaxUint64
 
-// SessionOf is the session that an event belongs to; "" where it belongs to
-// none.
+// SessionOf returns the session that an event belongs to, or "" if it belongs to none.
 func SessionOf(p Payload) string {
 	switch e := p.(type) {
 	case CallStarted:

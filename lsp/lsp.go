@@ -1,6 +1,5 @@
-// Package lsp says which language servers a runtime uses, how they are doing
-// and what they find, as data. The servers themselves are reached by
-// Runtime.LSP.
+// Package lsp describes, as data, the language servers of a runtime: which there are, their states
+// and their diagnostics. Runtime.LSP reaches the servers themselves.
 package lsp
 
 import (
@@ -9,42 +8,38 @@ import (
 	"time"
 )
 
-// Options say which language servers look at files that tools change. A server is
-// started when a file of its language is first used, and never downloaded.
+// Options configure the language servers that check the files that tools change. A server starts
+// when a file of its language is first used. Servers are never downloaded.
 type Options struct {
-	// Builtin lets the servers be used that helve knows, where they are
-	// installed. Own are further ones; one with a name that helve knows changes
-	// that one.
+	// Builtin enables the servers that helve knows, where they are installed. Own adds further
+	// ones; one with the name of a known server changes that server.
 	Builtin bool
 	Own     []Server
 
-	// Trusted lets programs run that lie in the project, and servers that run
-	// code of the project.
+	// Trusted allows programs that lie in the project, and servers that run code of the project.
 	Trusted bool
 
-	// Wait is how long a change of a file waits for what servers find, 5 s when
-	// 0; Request how long one question to a server may take, 15 s when 0; Start
-	// how long a server may take to start, 45 s when 0; and Idle how long one
-	// stays that nobody uses, 10 min when 0.
+	// Wait is how long a change of a file waits for diagnostics, 5 s when 0. Request is how long a
+	// request to a server may take, 15 s when 0. Start is how long a server may take to start, 45 s
+	// when 0. Idle is how long an unused server keeps running, 10 min when 0.
 	Wait, Request, Start, Idle time.Duration
-	// Memory is how many bytes a server with all its processes may hold, 4 GiB
-	// when 0; less than 0 is no limit.
+	// Memory limits the memory of a server with all its processes, in bytes: 4 GiB when 0, no limit
+	// when negative.
 	Memory int64
 }
 
-// A Server is a program that knows a language.
+// A Server configures a language server.
 type Server struct {
 	Name           string
 	Command        []string
-	Extensions     []string // with the dot, or whole names of files
+	Extensions     []string // with the dot, or whole file names
 	Environment    map[string]string
 	Initialization json.RawMessage // sent to it when it starts
 	Disabled       bool
-	Wall           bool // it runs behind the wall, or not at all
+	Wall           bool // run it in the sandbox, or not at all
 }
 
-// ErrOff says that there are no language servers, because they are not
-// switched on.
+// ErrOff says that language servers are not enabled.
 var ErrOff = errors.New("language servers are not switched on: set Options.LSP")
 
 // The states of a server.
@@ -52,73 +47,71 @@ const (
 	StateStarting = "starting"
 	StateReady    = "connected"
 	StateStopped  = "stopped" // nobody used it, or it was asked to
-	StateFailed   = "error"   // it ended or did not start; it is tried again
-	StateBroken   = "broken"  // it is not tried again
+	StateFailed   = "error"   // it ended or did not start; starting it is tried again
+	StateBroken   = "broken"  // starting it is not tried again
 )
 
-// A Status is how a server is that was started, or was to be.
+// A Status is the state of a server that was started, or that should have been.
 type Status struct {
 	ID       string    `json:"id"`
 	Root     string    `json:"root"`
 	State    string    `json:"status"`
-	Error    string    `json:"error,omitempty"` // why, with its last words
+	Error    string    `json:"error,omitempty"` // the reason, with the last output of the server
 	PID      int       `json:"pid,omitempty"`
-	Memory   int64     `json:"memory,omitempty"` // bytes of all its processes
+	Memory   int64     `json:"memory,omitempty"` // bytes, of all its processes
 	Since    time.Time `json:"since,omitzero"`
 	Restarts int       `json:"restarts,omitempty"`
-	Files    int       `json:"files,omitempty"` // that are open in it
+	Files    int       `json:"files,omitempty"` // open in it
 	Program  string    `json:"program,omitempty"`
-	Owner    int       `json:"owner,omitempty"` // the process that it belongs to
+	Owner    int       `json:"owner,omitempty"` // the id of the process that it belongs to
 }
 
-// A Report is what servers say about files that were changed.
+// A Report is what servers say about changed files.
 type Report struct {
-	Files  []FileReport // those that were asked about and that something is known of, in order
-	Others []FileReport // further ones with errors: those with new ones first
+	Files  []FileReport // the requested files about which something is known, in order
+	Others []FileReport // further files with errors, those with new errors first
 	Known  []FileReport // what else is known, for programs
-	// Pending are servers that have not yet said anything about the new text,
-	// and Missing those that are not on this machine.
+	// Pending are servers that have not yet reported on the new text. Missing are servers that are
+	// not installed here.
 	Pending, Missing []Pending
 }
 
-// A FileReport is what is wrong with one file.
+// A FileReport holds the diagnostics of one file.
 type FileReport struct {
 	Path        string
-	Diagnostics []Diagnostic // in the order of the servers
+	Diagnostics []Diagnostic // ordered by server
 }
 
-// A Pending server has not said anything about the text of a file.
+// A Pending server has not yet reported on the current text of a file.
 type Pending struct {
 	Server string
 	Path   string
 	Why    string // such as "it is still starting"
-	Failed bool   // it is not at work: it has ended, or can not be started
+	Failed bool   // it does not run: it has ended, or cannot be started
 }
 
-// A Found is a server that helve knows or that is configured, with the program
-// that it would start here.
+// A Found is a known or configured server, with the program that it would start on this machine.
 type Found struct {
 	ID         string   `json:"id"`
 	Extensions []string `json:"extensions"`
 	Command    []string `json:"command,omitempty"`
-	Missing    string   `json:"missing,omitempty"` // why it can not be started, and what to do
+	Missing    string   `json:"missing,omitempty"` // why it cannot be started, and what to do
 }
 
-// A Position is a place in a text, counted from 0, in the units that the
-// server and we have agreed on.
+// A Position is a place in a text, counted from 0, in the units that client and server have agreed
+// on.
 type Position struct {
 	Line      int `json:"line"`
 	Character int `json:"character"`
 }
 
-// A Range is a part of a text; its end is not in it.
+// A Range is a part of a text. Its end is exclusive.
 type Range struct {
 	Start Position `json:"start"`
 	End   Position `json:"end"`
 }
 
-// A Diagnostic is something that a server has found in a file. Its positions
-// are counted in UTF-16 units.
+// A Diagnostic is a problem that a server reports in a file. Its positions count UTF-16 code units.
 type Diagnostic struct {
 	Range    Range           `json:"range"`
 	Severity int             `json:"severity,omitempty"` // 1 error, 2 warning, 3 information, 4 hint; 0 where the server does not say
@@ -127,6 +120,6 @@ type Diagnostic struct {
 	Message  string          `json:"message"`
 
 	Raw   json.RawMessage `json:"-"` // as the server sent it, for programs
-	About []string        `json:"-"` // further files that it speaks of
-	Old   bool            `json:"-"` // it is known to have been there before the change
+	About []string        `json:"-"` // other files that it mentions
+	Old   bool            `json:"-"` // known to have existed before the change
 }

@@ -1,5 +1,5 @@
-// Package mcp says which MCP servers a runtime uses, and what they offer, as
-// data. The servers themselves are reached by Runtime.MCP.
+// Package mcp describes, as data, the MCP servers of a runtime and what they offer. Runtime.MCP
+// reaches the servers themselves.
 package mcp
 
 import (
@@ -9,50 +9,49 @@ import (
 	"time"
 )
 
-// ErrNoServer says that there is no MCP server of a name.
+// ErrNoServer says that there is no MCP server with the given name.
 var ErrNoServer = errors.New("there is no such MCP server")
 
-// Options say which servers offer tools to a runtime. Nothing is started
-// before a call or a listing needs it.
+// Options configure the MCP servers of a runtime. A server starts when a call or a listing first
+// needs it.
 type Options struct {
 	Servers []Server
-	Timeout time.Duration // of calls in which nothing happens; a minute when 0
-	Version string        // of the program, told to servers
+	Timeout time.Duration // of calls without progress; a minute when 0
+	Version string        // of the program, sent to servers
 }
 
-// A Server is another program whose tools are offered here, under names such
-// as server_tool: a command that is started, or an address.
+// A Server configures an MCP server: a command to start, or the URL of a remote one. Its tools are
+// offered under names such as server_tool.
 type Server struct {
 	Name string
 
 	Command []string          // the program and its arguments
-	Env     map[string]string // variables it gets beside those that commands get
-	Dir     string            // where it starts; relative to the folder of the runtime
-	Wall    bool              // it runs behind the wall, or not at all
+	Env     map[string]string // added to the variables that commands get
+	Dir     string            // its working directory; relative to that of the runtime
+	Wall    bool              // run it in the sandbox, or not at all
 
 	URL     string
 	Headers map[string]string // sent with every request
 	OAuth   OAuth
-	NoOAuth bool // it is never signed in to
+	NoOAuth bool // never sign in to it
 
-	// NoRoots keeps from the server which folder is worked in. Some take that
-	// for the folder they may use, instead of the one they were given.
+	// NoRoots hides the working directory from the server. Some servers use it instead of the
+	// directories they were configured with.
 	NoRoots bool
 
 	Disabled bool
-	// Timeout bounds connecting, listing, and a call in which nothing happens;
-	// 30 seconds and [Options.Timeout] when 0. A report of progress starts it
-	// anew.
+	// Timeout limits connecting, listing, and a call without progress: 30 seconds for the first two
+	// when 0, and [Options.Timeout] for calls. A progress report restarts it.
 	Timeout time.Duration
-	// Limit bounds a call whatever happens; an hour when 0.
+	// Limit limits a call in total; an hour when 0.
 	Limit time.Duration
 }
 
-// OAuth says as whom a server is signed in to. Without an ID the client
-// registers itself, where the server allows that.
+// OAuth identifies the client that signs in to a server. Without a ClientID the client registers
+// itself, where the server allows that.
 type OAuth struct{ ClientID, ClientSecret, Scope string }
 
-// A State is how a server is.
+// A State is the connection state of a server.
 type State string
 
 // The states of a server.
@@ -66,27 +65,27 @@ const (
 	NeedsRegistration State = "needs_client_registration" // the configuration has to name a client
 )
 
-// A Status is how a server is now. Texts that come from the server are its own
-// words: escape them before they are shown.
+// A Status is the current state of a server. Texts in it that come from the server are untrusted:
+// escape them before they are shown.
 type Status struct {
 	Name         string    `json:"name"`
 	Kind         string    `json:"kind"` // local or remote
 	State        State     `json:"status"`
 	Error        string    `json:"error,omitempty"`
 	Detail       string    `json:"detail,omitempty"` // more about Error
-	Tools        int       `json:"tools"`            // that are offered
-	Off          []Off     `json:"off,omitempty"`    // tools that are not
+	Tools        int       `json:"tools"`            // how many it offers here
+	Off          []Off     `json:"off,omitempty"`    // tools that are not offered
 	PID          int       `json:"pid,omitempty"`
-	Since        time.Time `json:"since,omitzero"` // when State began
+	Since        time.Time `json:"since,omitzero"` // when State was entered
 	Restarts     int       `json:"restarts,omitempty"`
-	Instructions string    `json:"instructions,omitempty"` // how the server wants to be used
-	Program      string    `json:"program,omitempty"`      // name and version the server gives itself
+	Instructions string    `json:"instructions,omitempty"` // the server's own instructions for models
+	Program      string    `json:"program,omitempty"`      // name and version that the server reports
 	Transport    string    `json:"transport,omitempty"`    // stdio, http or sse
 	Resources    bool      `json:"resources,omitempty"`    // it offers resources
 	Prompts      bool      `json:"prompts,omitempty"`      // it offers prompts
 }
 
-// An Off is a tool that is not offered, and why.
+// An Off is a tool that is not offered, with the reason.
 type Off struct {
 	Tool   string `json:"tool"`
 	Reason string `json:"reason"`
@@ -104,7 +103,7 @@ type Tool struct {
 	Changed     string          `json:"changed,omitempty"` // how it differs from what was first used
 }
 
-// A Resource is something that a server lets others read.
+// A Resource is data that a server lets clients read.
 type Resource struct {
 	Server      string `json:"server"`
 	URI         string `json:"uri"`
@@ -114,10 +113,10 @@ type Resource struct {
 	MIME        string `json:"mimeType,omitempty"`
 	Size        int64  `json:"size,omitempty"`
 
-	Wire json.RawMessage `json:"-"` // all of it, as the protocol has it
+	Wire json.RawMessage `json:"-"` // the complete object, as the protocol has it
 }
 
-// A Template is a family of resources.
+// A Template describes a family of resources by a URI with variables.
 type Template struct {
 	Server      string `json:"server"`
 	URITemplate string `json:"uriTemplate"`
@@ -126,10 +125,10 @@ type Template struct {
 	Description string `json:"description,omitempty"`
 	MIME        string `json:"mimeType,omitempty"`
 
-	Wire json.RawMessage `json:"-"` // all of it, as the protocol has it
+	Wire json.RawMessage `json:"-"` // the complete object, as the protocol has it
 }
 
-// A Content is a part of a resource: a text, or bytes.
+// A Content is a part of a resource: text or bytes.
 type Content struct {
 	URI  string
 	MIME string
@@ -137,7 +136,7 @@ type Content struct {
 	Blob []byte // nil for a text
 }
 
-// A Prompt is a text that a server makes for people to send.
+// A Prompt is a prepared message that a server offers to people.
 type Prompt struct {
 	Server      string     `json:"server"`
 	Name        string     `json:"name"`
@@ -145,62 +144,61 @@ type Prompt struct {
 	Description string     `json:"description,omitempty"`
 	Arguments   []Argument `json:"arguments,omitempty"`
 
-	Wire json.RawMessage `json:"-"` // all of it, as the protocol has it
+	Wire json.RawMessage `json:"-"` // the complete object, as the protocol has it
 }
 
-// An Argument is what a [Prompt] wants to know.
+// An Argument is a parameter of a [Prompt].
 type Argument struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 	Required    bool   `json:"required,omitempty"`
 }
 
-// A PromptCall says which prompt of which server is wanted.
+// A PromptCall names the prompt to get from a server, with its arguments.
 type PromptCall struct {
 	Server    string            `json:"server"`
 	Name      string            `json:"name"`
 	Arguments map[string]string `json:"arguments,omitempty"`
 }
 
-// A PromptText is a prompt that a server has made. Its words are the server's.
+// A PromptText is a prompt filled in by its server. Its text is untrusted.
 type PromptText struct {
 	Description string
 	Messages    []json.RawMessage // each as the protocol has it: a role and a content
 }
 
-// A Completion asks how the value of an argument could go on: one of a
-// [Prompt], or else of the [Template].
+// A Completion asks for possible values of an argument of a [Prompt], or of a variable of a
+// [Template].
 type Completion struct {
 	Server   string
 	Prompt   string
 	Template string // its URI
 	Argument string
-	Value    string            // what is there of it
-	Known    map[string]string // the arguments that are settled
+	Value    string            // what has been typed so far
+	Known    map[string]string // the arguments that have their value
 }
 
-// Completed are the values that an argument could have.
+// Completed are the possible values of an argument.
 type Completed struct {
 	Values []string
 	Total  int  // 0 where it is not known
-	More   bool // there are others
+	More   bool // there are more than Values
 }
 
-// A Subscription names a resource whose changes are told, and for whom.
+// A Subscription names a resource whose changes are reported, and the agent that asked for it.
 type Subscription struct{ Agent, Server, URI string }
 
-// A SignIn is how a person is reached who is to sign in to a server. Each
-// function may be nil.
+// A SignIn reaches the person who has to sign in to a server. Each function may be nil.
 type SignIn struct {
 	Open  func(url string) error                    // opens a browser
 	Show  func(url string)                          // shows the address
 	Paste func(ctx context.Context) (string, error) // asks for the address that the browser ended at
-	Tell  func(text string)                         // says something the person should know first
+	Tell  func(text string)                         // shows a notice before the sign-in
 }
 
-// A ResourceUpdate says that a resource that somebody subscribed to has changed.
+// A ResourceUpdate says that a subscribed resource has changed.
 type ResourceUpdate struct {
 	Server string `json:"server"`
-	URI    string `json:"uri"`  // that was subscribed to
-	Part   string `json:"part"` // what has changed: URI, or something below it
+	URI    string `json:"uri"`  // the subscribed URI
+	Part   string `json:"part"` // what has changed: URI itself, or a resource below it
 }

@@ -8,9 +8,8 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// The forms that go out are the reference's: which fields a message, a part or
-// a state has is decided by what it is, and a field that belongs to it is there
-// also when it is empty.
+// The JSON forms are OpenCode's: the role or type decides which fields a message, a part or a state
+// has, and such a field is present even when it is empty.
 
 type userInfo struct {
 	ID      string    `json:"id"`
@@ -39,7 +38,7 @@ type assistantInfo struct {
 	Error    *Failure     `json:"error,omitempty"`
 }
 
-// encode leaves it to who asked whether to escape for HTML.
+// encode leaves HTML escaping to the encoder that calls it.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -48,7 +47,7 @@ func encode(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// MarshalJSON gives the form of the role.
+// MarshalJSON writes the form of the message's role.
 func (i Info) MarshalJSON() ([]byte, error) {
 	if i.Role == User {
 		return encode(userInfo{ID: i.ID, Session: i.Session, Role: i.Role, Time: i.Time, Agent: i.Agent, Model: i.Model})
@@ -59,7 +58,7 @@ func (i Info) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// UnmarshalJSON reads either form.
+// UnmarshalJSON reads the form of either role.
 func (i *Info) UnmarshalJSON(data []byte) error {
 	var in struct {
 		assistantInfo
@@ -79,7 +78,7 @@ func (i *Info) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MarshalJSON gives the form of the part's type.
+// MarshalJSON writes the form of the part's type.
 func (p Part) MarshalJSON() ([]byte, error) {
 	type plain Part
 	out := struct {
@@ -96,7 +95,7 @@ func (p Part) MarshalJSON() ([]byte, error) {
 	return encode(out)
 }
 
-// MarshalJSON gives the form of the status.
+// MarshalJSON writes the form of the call's status.
 func (s State) MarshalJSON() ([]byte, error) {
 	if s.Input == nil {
 		s.Input = json.RawMessage("{}")

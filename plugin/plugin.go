@@ -1,36 +1,36 @@
-// Package plugin says, as data, what became of the files that users bring:
-// tools, plugins and hooks. Runtime.Plugins reaches them.
+// Package plugin describes, as data, the state of the files that users add: tools, plugins and
+// hooks. Runtime.Plugins returns them.
 package plugin
 
 import "time"
 
-// State is where a file stands.
+// State is the state of a file.
 type State string
 
 // The states of a file.
 const (
-	Ready      State = "ready"       // its tools or hooks are there
+	Ready      State = "ready"       // its tools or hooks can be used
 	Failed     State = "failed"      // Problem says why
 	NotTrusted State = "not trusted" // nothing of it was read
-	NotLoaded  State = "not loaded"  // nobody needed it yet
+	NotLoaded  State = "not loaded"  // not needed yet
 )
 
-// File is what is known about one file or package a user brought.
+// File describes one file or package that a user added.
 type File struct {
-	Path   string // absolute; of a package that is not installed its name
-	Name   string // by which settings name it: the file's name without ending, or that of the npm package
-	Folder string // the config folder, or that of the package
+	Path   string // absolute; the name of a package that is not installed
+	Name   string // the name in settings: the file name without its ending, or the npm package name
+	Folder string // the config folder, or the package's folder
 	Kind   string // tool, plugin or program
-	// Project says that the folder comes with the project.
+	// Project says that the folder belongs to the project.
 	Project bool
 	Engine  string // embedded, bun, node or program
 	Tools   []string
 	Hooks   []string
-	Hash    string // of its contents, as far as they were read
+	Hash    string // of the contents read
 	// LoadTime is how long it took to load.
 	LoadTime time.Duration
 	State    State
-	Problem  string   // what is wrong with it, a line each
-	Notes    []string // what is worth knowing, a sentence each
-	Needs    []string // what it uses that the embedded engine does not have
+	Problem  string   // what is wrong with it, one problem a line
+	Notes    []string // remarks, one sentence each
+	Needs    []string // the modules and features it uses that the embedded engine lacks
 }
