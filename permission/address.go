@@ -8,12 +8,11 @@ import (
 	"strings"
 )
 
-// An address is a URL in the form that a reader of URLs gives it: scheme and
-// host in lower case, no default port, a path that begins with a slash, and no
-// fragment, which is not sent.
+// Addresses are URLs in the form that a URL parser gives them: scheme and host in lower case, no
+// default port, a path that begins with a slash, and no fragment, because the fragment is not sent.
 
-// cutAddress splits an address, or a pattern of addresses, into its scheme, its
-// host with the port, and the rest. A pattern without a scheme is about any.
+// cutAddress splits an address, or a pattern of addresses, into its scheme, its host with the port,
+// and the rest. A pattern without a scheme stands for any scheme.
 func cutAddress(s string) (scheme, host, rest string) {
 	scheme, after, found := strings.Cut(s, "://")
 	if !found {
@@ -33,7 +32,7 @@ func cutPort(host string) (name, port string) {
 	return host, ""
 }
 
-// usualPort is the port of a scheme.
+// usualPort returns the default port of a scheme.
 func usualPort(scheme string) string {
 	switch scheme {
 	case "http":
@@ -44,7 +43,7 @@ func usualPort(scheme string) string {
 	return ""
 }
 
-// plainHost gives the host of a pattern the form that addresses have.
+// plainHost puts the host of a pattern into the form that addresses have.
 func plainHost(scheme, host string) string {
 	name, port := cutPort(strings.ToLower(host))
 	name = strings.TrimSuffix(name, ".")
@@ -61,8 +60,8 @@ func plainHost(scheme, host string) string {
 	return name + ":" + port
 }
 
-// plainAddress gives a pattern the form that addresses have: a rule about
-// https://Example.com:443 is one about https://example.com.
+// plainAddress puts a pattern into the form that addresses have: a rule for https://Example.com:443
+// becomes one for https://example.com.
 func plainAddress(pattern string) string {
 	scheme, host, rest := cutAddress(pattern)
 	scheme = strings.ToLower(scheme)
@@ -73,15 +72,14 @@ func plainAddress(pattern string) string {
 	return scheme + "://" + host + rest
 }
 
-// origin is the pattern of all addresses at the place of one.
+// origin returns the pattern that matches all addresses of the same origin as address.
 func origin(address string) string {
 	scheme, host, _ := cutAddress(address)
 	return scheme + "://" + host + "/*"
 }
 
-// shorthands are the ways to name an address in a rule that restricts: with or
-// without scheme and port, the whole host, the page whatever is asked of it,
-// escapes written out.
+// shorthands returns the ways in which a restricting rule may name an address: with or without
+// scheme and port, the host alone, the page without its query, and with escapes decoded.
 func shorthands(address string) []string {
 	scheme, host, rest := cutAddress(address)
 	name, port := cutPort(host)
@@ -105,8 +103,7 @@ func shorthands(address string) []string {
 	return out
 }
 
-// cleanPath resolves the dots and double slashes of a path whose escapes are
-// written out: some servers do.
+// cleanPath resolves dots and double slashes in a decoded path, as some servers do.
 func cleanPath(p string) string {
 	if strings.HasSuffix(p, "/") && p != "/" {
 		return path.Clean(p) + "/"
@@ -114,7 +111,7 @@ func cleanPath(p string) string {
 	return path.Clean(p)
 }
 
-// oneSlash makes runs of slashes one.
+// oneSlash replaces runs of slashes by one.
 func oneSlash(path string) string {
 	for strings.Contains(path, "//") {
 		path = strings.ReplaceAll(path, "//", "/")
@@ -122,8 +119,8 @@ func oneSlash(path string) string {
 	return path
 }
 
-// readPattern are the ways to read a pattern of addresses that restricts: plainly,
-// and with the escapes in its path written out.
+// readPattern returns the ways to read a restricting pattern of addresses: as written, and with the
+// escapes in its path decoded.
 func readPattern(pattern string) []string {
 	plain := plainAddress(pattern)
 	scheme, host, rest := cutAddress(plain)
@@ -142,15 +139,14 @@ func namesHost(pattern string, words []string) bool {
 	scheme, host, _ := cutAddress(plainAddress(pattern))
 	host = strings.TrimSuffix(host, "*") // every port, or every page
 	if scheme == "*" && (host == "http" || host == "https" || host == "http:" || host == "https:") {
-		return false // the beginning of a scheme
+		return false // part of a scheme
 	}
 	return slices.Contains(words, host)
 }
 
-// matchAddress is [Match] for a rule that allows an address. What a star
-// stands for ends where the part of the address ends that it is written in:
-// https://*.example.com/* is not about a page of another host that has
-// .example.com/ in its path, and https://example.com* not about
+// matchAddress is [Match] for a rule that allows an address. A star matches only within the part of
+// the address in which it is written: https://*.example.com/* does not match a page of another host
+// that has .example.com/ in its path, and https://example.com* does not match
 // https://example.community.
 func matchAddress(address, pattern string) bool {
 	if pattern != "" && strings.Trim(pattern, "*") == "" {
@@ -169,13 +165,13 @@ func matchAddress(address, pattern string) bool {
 		}
 	}
 	if name, port := cutPort(ofHost); port == "*" && host == name && ofHost != "*" {
-		ofHost = name // every port, also the usual one
+		ofHost = name // every port, including the default one
 	}
 	return glob(scheme, ofScheme) && matchHost(host, ofHost) && matchRest(rest, ofRest)
 }
 
-// matchRest matches what follows the host. A star stays in the path, unless it
-// ends the pattern; a question mark may stand for the one that begins a query.
+// matchRest matches what follows the host. A star matches only the path, unless it ends the
+// pattern. A question mark may also match the one that begins a query.
 func matchRest(rest, pattern string) bool {
 	path, query, asks := strings.Cut(rest, "?")
 	if glob(path, pattern) && (!asks || strings.HasSuffix(pattern, "*")) {
@@ -185,9 +181,8 @@ func matchRest(rest, pattern string) bool {
 	return asks && found && glob(path, ofPath) && glob(query, ofQuery)
 }
 
-// matchHost matches a host and its port. A star stands for any host where it
-// is all there is; where the pattern begins with it, for one or more labels;
-// after the colon, for a port; and else for what is left of a label.
+// matchHost matches a host and its port. A star alone matches any host; at the beginning of the
+// pattern, one or more labels; after the colon, a port; anywhere else, the rest of a label.
 func matchHost(host, pattern string) bool {
 	if pattern == "*" {
 		return true
@@ -223,7 +218,7 @@ func matchHost(host, pattern string) bool {
 	return at[len(pattern)]
 }
 
-// takes reports whether the star at i may stand for c.
+// takes reports whether the star at pattern[i] may match c.
 func takes(pattern string, i int, c byte) bool {
 	switch {
 	case i == 0:
@@ -234,5 +229,5 @@ func takes(pattern string, i int, c byte) bool {
 	return inLabel(c)
 }
 
-// inLabel reports whether a character can stand inside a label of a host.
+// inLabel reports whether c can be part of a label of a host.
 func inLabel(c byte) bool { return c != '.' && c != ':' && c != '*' && c != '[' && c != ']' }

@@ -9,26 +9,25 @@ import (
 	"strings"
 )
 
-// ConfigOptions says what [ParseConfig] needs to know besides the text.
+// ConfigOptions are the settings of [ParseConfig].
 type ConfigOptions struct {
-	// Home stands for ~ and $HOME at the start of a pattern. A pattern that
-	// needs it while it is empty is an error: a rule about the wrong folder
-	// is worse than none.
+	// Home replaces ~ and $HOME at the start of a pattern. If a pattern needs Home and it is empty,
+	// that is an error, because a rule about the wrong folder is worse than none.
 	Home string
 
-	// At turns an offset in the text into the place a reader would look
-	// for; it may be nil, and rules then carry no source.
+	// At returns the place in the config file of an offset in the text. If it is nil, rules have no
+	// source.
 	At func(offset int) Source
 }
 
-// A ConfigError is one mistake in the config form of rules.
+// A ConfigError is a mistake in the config form of rules.
 type ConfigError struct {
 	Offset int    // where in the text, in bytes
-	Key    string // what it is about: "bash", or "bash" and a pattern joined by ": "
-	Msg    string // what is wrong and what was wanted
+	Key    string // the key at fault: "bash", or "bash" and a pattern joined by ": "
+	Msg    string // what is wrong and what was expected
 }
 
-// Error gives the key and the message.
+// Error returns the key and the message.
 func (e *ConfigError) Error() string {
 	if e.Key == "" {
 		return e.Msg
@@ -36,16 +35,15 @@ func (e *ConfigError) Error() string {
 	return fmt.Sprintf("%q: %s", e.Key, e.Msg)
 }
 
-// maxConfigErrors bounds how many mistakes one text reports.
+// maxConfigErrors limits how many mistakes are reported for one text.
 const maxConfigErrors = 20
 
-// ParseConfig reads the config form of rules, plain JSON: one action for
-// everything, or an object that gives each permission an action or an object
-// of patterns and actions. The written order is the order of the rules.
+// ParseConfig reads the config form of rules, plain JSON: one action for everything, or an object
+// that maps each permission to an action or to an object of patterns and actions. The rules keep
+// the order of the text.
 //
-// Nothing is guessed: an unknown word, a wrong type, a null, a list or a key
-// that stands twice gives no rules and an error, a [*ConfigError] or several
-// of them joined.
+// ParseConfig guesses nothing: for an unknown word, a wrong type, a null, a list or a duplicate key
+// it returns no rules and an error, a [*ConfigError] or several of them joined.
 func ParseConfig(data []byte, opt ConfigOptions) (Ruleset, error) {
 	p := configParser{data: data, opt: opt, dec: json.NewDecoder(bytes.NewReader(data))}
 	p.dec.UseNumber()
@@ -59,18 +57,17 @@ func ParseConfig(data []byte, opt ConfigOptions) (Ruleset, error) {
 	return nil, errors.Join(p.errs...)
 }
 
-// configParser reads token by token, because a decoded map would lose the
-// order and the places.
+// configParser reads token by token, because a decoded map would lose the order and the offsets.
 type configParser struct {
 	data  []byte
 	opt   ConfigOptions
 	dec   *json.Decoder
 	rules Ruleset
 	errs  []error
-	dead  bool // the text is not JSON: nothing after this point can be read
+	dead  bool // the text is not JSON: nothing can be read after this point
 }
 
-// policy reads the whole value.
+// policy reads the complete value.
 func (p *configParser) policy() {
 	at, tok := p.next("")
 	if p.dead {
@@ -106,7 +103,7 @@ const (
 	wantEntry  = wantAction + ", or an object of patterns"
 )
 
-// permission reads what stands behind one permission name.
+// permission reads the value of one permission name.
 func (p *configParser) permission(keyAt int, name string) {
 	at, tok := p.next(name)
 	if p.dead {
@@ -119,7 +116,7 @@ func (p *configParser) permission(keyAt int, name string) {
 		}
 	case json.Delim:
 		if v == '{' {
-			if name == "permission" { // a whole config, whose rules would all be missed
+			if name == "permission" { // a complete config was passed, whose rules would all be ignored
 				p.addError(keyAt, name, `this is the key that the rules stand under; give what is in it`)
 			}
 			p.eachMember(name, func(keyAt int, pattern string) { p.pattern(keyAt, name, pattern) })
@@ -132,7 +129,7 @@ func (p *configParser) permission(keyAt int, name string) {
 	}
 }
 
-// pattern reads the action behind one pattern of a permission.
+// pattern reads the action of one pattern of a permission.
 func (p *configParser) pattern(keyAt int, name, pattern string) {
 	key := name + ": " + pattern
 	at, tok := p.next(key)
@@ -159,7 +156,7 @@ func (p *configParser) pattern(keyAt int, name, pattern string) {
 	}
 }
 
-// eachMember calls member for each key of the object whose brace was just read.
+// eachMember calls member for each key of the object whose opening brace was just read.
 func (p *configParser) eachMember(owner string, member func(keyAt int, key string)) {
 	seen := map[string]bool{}
 	for p.dec.More() {
@@ -167,7 +164,7 @@ func (p *configParser) eachMember(owner string, member func(keyAt int, key strin
 		if p.dead {
 			return
 		}
-		key := tok.(string) // the decoder lets nothing else stand here
+		key := tok.(string) // the decoder accepts nothing else here
 		if seen[key] {
 			full := key
 			if owner != "" {
@@ -184,7 +181,7 @@ func (p *configParser) eachMember(owner string, member func(keyAt int, key strin
 	p.next(owner) // the closing brace
 }
 
-// action checks one action word.
+// action checks an action word.
 func (p *configParser) action(at int, key, word string) (Action, bool) {
 	if a := Action(word); a.Valid() {
 		return a, true
@@ -201,7 +198,7 @@ func (p *configParser) action(at int, key, word string) (Action, bool) {
 	return "", false
 }
 
-// nearestAction gives the action a word was probably meant to be, or "".
+// nearestAction returns the action that a misspelled word probably means, or "".
 func nearestAction(word string) Action {
 	w := strings.ToLower(strings.TrimSpace(word))
 	for _, near := range []struct {
@@ -215,7 +212,7 @@ func nearestAction(word string) Action {
 	return ""
 }
 
-// next reads a token and says where it starts.
+// next reads a token and returns the offset where it starts.
 func (p *configParser) next(key string) (int, json.Token) {
 	at := p.start()
 	tok, err := p.dec.Token()
@@ -233,7 +230,7 @@ func (p *configParser) next(key string) (int, json.Token) {
 	return at, nil
 }
 
-// start is the offset of the next token.
+// start returns the offset of the next token.
 func (p *configParser) start() int {
 	i := int(p.dec.InputOffset())
 	for i < len(p.data) && strings.IndexByte(" \t\r\n,:", p.data[i]) >= 0 {
@@ -242,7 +239,7 @@ func (p *configParser) start() int {
 	return i
 }
 
-// skipValue passes over the rest of a list or object that has no business here.
+// skipValue skips the rest of a list or object that is not expected here.
 func (p *configParser) skipValue() {
 	for depth := 1; depth > 0 && !p.dead; {
 		switch _, tok := p.next(""); tok {
@@ -284,9 +281,9 @@ func configKind(tok json.Token) string {
 	return "this"
 }
 
-// expandHome puts home for ~ or $HOME at the start of a pattern; it reports
-// false when home is needed and not known. A longer name ($HOMEX) is another
-// variable and stays as it is, and so does ~ before anything but a slash.
+// expandHome replaces ~ or $HOME at the start of a pattern by home. It returns false if home is
+// needed and not known. A longer name ($HOMEX) is another variable and stays unchanged, as does a ~
+// that is not followed by a slash.
 func expandHome(pattern, home string) (string, bool) {
 	rest, ok := strings.CutPrefix(pattern, "~")
 	if ok {
@@ -306,7 +303,7 @@ func expandHome(pattern, home string) (string, bool) {
 	return home + rest, true
 }
 
-// nameByte reports whether c may stand in the name of a variable.
+// nameByte reports whether c can be part of the name of a variable.
 func nameByte(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80
 }

@@ -12,33 +12,33 @@ import (
 	"time"
 )
 
-// EngineOptions set up an [Engine]. The zero value is an engine that keeps
-// approvals in memory and makes numbered ids.
+// EngineOptions configure an [Engine]. The zero value makes an engine that keeps approvals in
+// memory and numbers its requests.
 type EngineOptions struct {
-	// Unattended says that there is nobody to ask: what would wait for an
-	// answer fails at once with an [UnattendedError].
+	// Unattended says that nobody can answer: a request that would wait for an answer fails at once
+	// with an [UnattendedError].
 	Unattended bool
-	// File is where the rules of the user are written, for who has to be told.
+	// File is the config file with the user's rules, for error texts.
 	File string
-	// Project names the project that approvals of that scope belong to.
+	// Project is the project that approvals of scope Project belong to.
 	Project string
-	// Approvals keeps approvals beyond the session; nil keeps none.
+	// Approvals keeps approvals longer than the session. When it is nil, none is kept.
 	Approvals ApprovalStore
-	// OnAsk is told of every request that starts to wait, and OnReply of every
-	// one that is answered, in one order. Neither may call the engine.
+	// OnAsk is called for every request that starts to wait, OnReply for every one that is
+	// answered, all in one order. Neither may call the engine.
 	OnAsk   func(Request)
 	OnReply func(Request, Reply)
-	// NewID makes the id of a request.
+	// NewID returns an id for a request.
 	NewID func() string
-	// Now gives the time; time.Now when nil.
+	// Now returns the time; time.Now when nil.
 	Now func() time.Time
 }
 
-// An Engine decides requests, holds those that wait for an answer, and
-// remembers approvals. It is safe for concurrent use.
+// An Engine decides requests, holds those that wait for an answer, and remembers approvals. It is
+// safe for concurrent use.
 type Engine struct {
 	opt        EngineOptions
-	unattended atomic.Bool // nobody is there to ask, from the start or since [Engine.Leave]
+	unattended atomic.Bool // nobody can answer, from the start or since [Engine.Leave]
 
 	mu       sync.Mutex
 	closed   bool
@@ -50,16 +50,16 @@ type Engine struct {
 
 type waiter struct {
 	serial uint64
-	reqs   []Request // all that is asked for
-	req    Request   // as a person is shown them
+	reqs   []Request // all that the call asks for
+	req    Request   // the one request that a person is shown
 	policy Policy
 	asked  []Decision
-	answer chan error // holds one answer, so that who replies never waits
+	answer chan error // has room for one answer, so that a reply never blocks
 
-	claimed bool // an answer of always is being kept, which no other overtakes
+	claimed bool // an answer of always is being stored; no other answer may overtake it
 }
 
-// NewEngine returns an engine.
+// NewEngine returns an engine configured by opt.
 func NewEngine(opt EngineOptions) *Engine {
 	e := &Engine{
 		opt:      opt,
@@ -79,10 +79,10 @@ func (e *Engine) Ask(ctx context.Context, req Request, policy Policy) error {
 	return e.AskAll(ctx, []Request{req}, policy)
 }
 
-// AskAll returns nil when all that a call asks for is allowed under the
-// policy. Everything is decided before anybody is asked: a deny ends it, and
-// what has to be asked is one question, which one reply answers. Its error is a
-// [DeniedError], a [RejectedError], an [UnattendedError], or that of ctx.
+// AskAll returns nil when the policy, the approvals or a person allow all requests of a call. It
+// decides everything before it asks anybody: a deny ends it, and all that has to be asked becomes
+// one question with one reply. Its error is a [DeniedError], a [RejectedError], an
+// [UnattendedError], an [ExpiredError], or that of ctx.
 func (e *Engine) AskAll(ctx context.Context, reqs []Request, policy Policy) error {
 	reqs = Together(reqs)
 	asked, err := e.Weigh(reqs, policy)
@@ -93,7 +93,7 @@ func (e *Engine) AskAll(ctx context.Context, reqs []Request, policy Policy) erro
 	if err := e.wait(w); err != nil {
 		return err
 	}
-	e.settleIfAllowed(w) // an approval may have come while this one was decided
+	e.settleIfAllowed(w) // an approval may have arrived while this one was decided
 	select {
 	case err := <-w.answer:
 		return err
@@ -101,12 +101,12 @@ func (e *Engine) AskAll(ctx context.Context, reqs []Request, policy Policy) erro
 		if e.withdraw(w) {
 			return context.Cause(ctx)
 		}
-		return <-w.answer // the reply came first: it stands
+		return <-w.answer // the reply came first and counts
 	}
 }
 
-// Weigh decides about all that a call asks for, without asking anybody: a deny
-// is a [DeniedError], and asked is what would have to be asked, by request.
+// Weigh decides all requests of a call without asking anybody. A deny is returned as a
+// [DeniedError]; asked holds, for each request, what would have to be asked.
 func (e *Engine) Weigh(reqs []Request, policy Policy) (asked [][]Decision, err error) {
 	asked = make([][]Decision, len(reqs))
 	for i, req := range reqs {
@@ -130,8 +130,8 @@ func (e *Engine) Weigh(reqs []Request, policy Policy) (asked [][]Decision, err e
 	return asked, nil
 }
 
-// question is what a person is shown of requests that have to be asked about:
-// the last of them, which says what is to be done, and the others as its parts.
+// question returns what a person is shown for requests that have to be asked about: the last of
+// them, which says what is to be done, with the others as its parts.
 func (e *Engine) question(reqs []Request, asked [][]Decision) Request {
 	var open []Request
 	var store []Approval
@@ -159,9 +159,8 @@ func (e *Engine) question(reqs []Request, asked [][]Decision) Request {
 	return shown
 }
 
-// Decide says what happens to each pattern of a request, approvals counted
-// in, without asking anybody. A deny comes first, whatever its place, so that
-// no question hides it.
+// Decide returns the decision for each pattern of a request, with approvals taken into account,
+// without asking anybody. Denied patterns come first, so that no question hides them.
 func (e *Engine) Decide(req Request, policy Policy) ([]Decision, error) {
 	decisions := make([]Decision, len(req.Patterns))
 	consult := req.Fingerprint != "" || req.Changed != ""
@@ -187,9 +186,9 @@ func (e *Engine) Decide(req Request, policy Policy) ([]Decision, error) {
 	return decisions, nil
 }
 
-// unguarded is the allow for an address on this machine of somebody who has
-// written that all is allowed: a command would reach it unasked. Where a person
-// can answer, that is asked about all the same. It is nil for all else.
+// unguarded returns an allow for an address on this machine if the user's rules allow everything,
+// since a command would reach the address without asking. Where a person can answer, that person is
+// asked all the same. It returns nil for anything else.
 func (p Policy) unguarded(req Request, address string) *Decision {
 	if !req.Addresses || req.Place != "machine" && !strings.HasPrefix(req.Place, "machine ") {
 		return nil
@@ -210,8 +209,8 @@ func btoi(b bool) int {
 	return 0
 }
 
-// consult lets approvals turn an ask into an allow, and a change of the tool
-// since its approval turn an allow into an ask.
+// consult lets approvals turn an ask into an allow, and a change of the tool since its approval
+// turn an allow into an ask.
 func (d *Decision) consult(req Request, approvals []Approval) {
 	known, same := req.Changed != "", false
 	for _, a := range approvals {
@@ -245,8 +244,8 @@ func covers(a Approval, req Request, pattern string) bool {
 		slices.ContainsFunc(req.Forms[pattern], func(form string) bool { return a.Covers(req.Permission, form) })
 }
 
-// wouldStore is what "always" keeps: the suggested patterns, and the exact
-// text of each asked thing that no suggestion would settle the next time.
+// wouldStore returns what "always" keeps: the suggested patterns, and the exact text of each
+// pattern that no suggestion would cover the next time.
 func (e *Engine) wouldStore(req Request, asked []Decision) []Approval {
 	var out []Approval
 	add := func(pattern string, exact bool) {
@@ -271,7 +270,7 @@ func (e *Engine) wouldStore(req Request, asked []Decision) []Approval {
 	return out
 }
 
-// unattendedError is the error of a request that nobody is there to answer.
+// unattendedError returns the error of a request that nobody can answer.
 func (e *Engine) unattendedError(w *waiter) *UnattendedError {
 	return &UnattendedError{Permission: w.req.Permission, Asked: w.asked, File: e.opt.File}
 }
@@ -308,17 +307,15 @@ func (e *Engine) newID() string {
 	return fmt.Sprintf("per_%d", e.serial)
 }
 
-// withdraw ends a request whose asker gave up; it reports whether nobody had
-// answered it before.
+// withdraw removes a request whose call gave up. It reports whether nobody had answered it before.
 func (e *Engine) withdraw(w *waiter) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.resolve(w, Reply{Verdict: Withdrawn}, nil)
 }
 
-// remove takes a request out of those that wait; it reports whether it was
-// still among them. Whoever gets true is the one who answers it. The caller
-// holds the lock.
+// remove takes a request out of the waiting ones and reports whether it was still among them.
+// Whoever gets true delivers the answer. The caller holds the lock.
 func (e *Engine) remove(w *waiter) bool {
 	if e.waiting[w.req.ID] != w {
 		return false

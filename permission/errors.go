@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// The ways a request fails, for [errors.Is].
+// The errors of a request, for [errors.Is].
 var (
 	ErrDenied     = errors.New("denied by a rule")
 	ErrRejected   = errors.New("rejected by a person")
@@ -19,7 +19,7 @@ var (
 	ErrClosed     = errors.New("the runtime is closing")
 )
 
-// A DeniedError is a request that a rule denies.
+// A DeniedError says that a rule denies a request.
 type DeniedError struct {
 	Decision Decision
 	Rules    Ruleset // the rules about the permission, in order
@@ -31,7 +31,7 @@ func (e *DeniedError) Error() string {
 		" Here are some of the relevant rules " + e.Rules.String()
 }
 
-// Reason says for a person what is denied, which rule denies it, where that
+// Reason returns the error for a person: what is denied, which rule denies it, where that rule
 // stands, and what to do.
 func (e *DeniedError) Reason() string {
 	d := e.Decision
@@ -53,12 +53,12 @@ func (e *DeniedError) Reason() string {
 	return said + " A rule of yours that allows it wins over that."
 }
 
-// By says which rule has decided.
+// By names the rule that decided.
 func (e *DeniedError) By() string {
 	return "Decided by the rule " + e.Decision.Rule.displayAt(e.Decision.Source) + "."
 }
 
-// display is a rule as people read it, what cannot be seen as an escape.
+// display returns a rule as people read it, with invisible characters escaped.
 func (r Rule) display() string {
 	seen := func(s string) string {
 		if e := encoded(s); e != `"`+s+`"` {
@@ -69,17 +69,17 @@ func (r Rule) display() string {
 	return fmt.Sprintf("%s %s = %s", seen(r.Permission), seen(r.Pattern), r.Action)
 }
 
-// displayAt is a rule as people read it, and where it stands.
+// displayAt returns a rule as people read it, with its source.
 func (r Rule) displayAt(source string) string { return r.display() + ", " + source }
 
 // Is makes errors.Is(err, ErrDenied) true.
 func (e *DeniedError) Is(target error) bool { return target == ErrDenied }
 
-// A RejectedError is a request that a person rejected, or that a program
-// declined without saying whether a person did.
+// A RejectedError says that a person rejected a request, or that a program declined it without
+// saying whether a person did.
 type RejectedError struct {
-	Message  string           // what the person said, if anything
-	Declined *UnattendedError // what nobody may have been asked about; nil where a person answered
+	Message  string           // the person's feedback, if any
+	Declined *UnattendedError // what a program declined; nil where a person answered
 }
 
 // Error returns the text for the model.
@@ -95,7 +95,7 @@ func (e *RejectedError) Error() string {
 	return said + " with the following feedback: " + e.Message
 }
 
-// Reason says it for a person.
+// Reason returns the error for a person.
 func (e *RejectedError) Reason() string {
 	switch {
 	case e.Declined != nil:
@@ -109,16 +109,16 @@ func (e *RejectedError) Reason() string {
 // Is makes errors.Is(err, ErrRejected) true.
 func (e *RejectedError) Is(target error) bool { return target == ErrRejected }
 
-// mostAsked is how many things an error names.
+// mostAsked limits how many things an error names.
 const mostAsked = 10
 
-// An ExpiredError is a request that nobody has answered in time.
+// An ExpiredError says that nobody answered a request in time.
 type ExpiredError struct {
 	Why    string
 	Wanted *UnattendedError // what was asked for; may be nil
 }
 
-// Error returns the text for the model: why, and which rule would settle it.
+// Error returns the text for the model: the reason, and the rule that would allow it.
 func (e *ExpiredError) Error() string {
 	if e.Wanted == nil {
 		return e.Why
@@ -130,15 +130,14 @@ func (e *ExpiredError) Error() string {
 // Is makes errors.Is(err, ErrUnattended) true.
 func (e *ExpiredError) Is(target error) bool { return target == ErrUnattended }
 
-// An UnattendedError is a request that must be asked about where there is
-// nobody to ask.
+// An UnattendedError says that a request has to be asked about, but nobody can answer.
 type UnattendedError struct {
 	Permission string
 	Asked      []Decision // what would have been asked
-	File       string     // that a rule of the user belongs into; "" where nobody knows
+	File       string     // the config file for the user's rules; "" where it is not known
 }
 
-// byPermission is what was asked for each permission, in order.
+// byPermission groups what was asked by permission, in order.
 func (e *UnattendedError) byPermission() (names []string, asked map[string][]Decision) {
 	asked = map[string][]Decision{}
 	for _, d := range e.Asked {
@@ -154,7 +153,7 @@ func (e *UnattendedError) byPermission() (names []string, asked map[string][]Dec
 	return names, asked
 }
 
-// Error says what was asked and which rule would settle it.
+// Error returns what was asked, and the rule that would allow it.
 func (e *UnattendedError) Error() string {
 	wanted, advice := e.parts()
 	has := " has"
@@ -164,8 +163,8 @@ func (e *UnattendedError) Error() string {
 	return "T" + strings.Join(wanted, ", and ")[1:] + has + " to be asked for, and there is nobody to ask." + advice
 }
 
-// parts are what was asked, by permission, and the sentences that say which
-// rule would settle it.
+// parts returns what was asked, by permission, and the sentences that name the rule that would
+// allow it.
 func (e *UnattendedError) parts() (wanted []string, said string) {
 	permissions, asked := e.byPermission()
 	var names []string
@@ -193,7 +192,7 @@ func (e *UnattendedError) parts() (wanted []string, said string) {
 			return wanted, said + d.firm()
 		case d.Rule != nil:
 			after = fmt.Sprintf(", after the rule that asks (%s)", d.Rule.displayAt(d.Source))
-			if from := d.Rule.From.File; filepath.IsAbs(from) { // in another file it may stand before that one
+			if from := d.Rule.From.File; filepath.IsAbs(from) { // a rule in another file may come before that one
 				file = from
 			}
 		}
@@ -209,7 +208,7 @@ func (e *UnattendedError) parts() (wanted []string, said string) {
 	return wanted, said
 }
 
-// firm says that a limit asks, and what can be done about it.
+// firm returns the sentence that says that a ceiling asks, and what can be done about it.
 func (d Decision) firm() string {
 	said := fmt.Sprintf(" The rule %s, asks, which no rule ", d.Rule.displayAt(d.Source))
 	if d.Rule.Under != "" {
@@ -218,8 +217,8 @@ func (d Decision) firm() string {
 	return said + "of the user loosens: trust that file, or change it."
 }
 
-// short is a thing as an error names it: the length of an address is for
-// others to choose.
+// short returns the decision's pattern cut to a length for error texts, because others choose how
+// long an address is.
 func short(d Decision) string {
 	const most = 300
 	if !d.Address || len(d.Pattern) <= most {
@@ -233,7 +232,7 @@ func (e *UnattendedError) Rule() string {
 	permissions, asked := e.byPermission()
 	rules := make([]string, len(permissions))
 	for i, permission := range permissions {
-		var allowed []string // each pattern once: two keys of one name make a policy void
+		var allowed []string // each pattern once: a duplicate key makes a policy invalid
 		for _, d := range asked[permission] {
 			pattern := d.Pattern
 			if d.Address {

@@ -8,22 +8,21 @@ import (
 // A filter holds what a policy says about one permission, list by list.
 type filter [][]preparedRule
 
-// A preparedRule is a rule of a filter, made ready to match.
+// A preparedRule is a rule of a filter, prepared for fast matching.
 type preparedRule struct {
 	rule   Rule
-	text   string // what a name has to end with, where the pattern is a star and a plain text
-	within bool   // there is a star after the text too: a name has to hold it
-	full   bool   // the pattern is more than that and needs [Match]
-	all    bool   // it is the star alone
+	text   string // the suffix that a name must have, where the pattern is a star and a literal text
+	within bool   // a star follows the text too: a name must contain it
+	full   bool   // the pattern is anything else and needs [Match]
+	all    bool   // the pattern is a single star
 }
 
-// Filter returns what p says about a permission, made ready for very many
-// questions, such as which files of a tree may be searched. The thing of some
-// names passes if it is neither denied nor asked about by a rule that says more
-// than "everything": whoever has to be asked about everything is asked once,
-// about the search. An ask about everything does not lift a narrower ask or deny
-// that stands before it. Approvals do not count. passes is nil where all does. Of
-// equal keys the answers are equal.
+// Filter returns what p says about a permission as a function for very many questions, such as
+// which files of a tree may be searched. A thing with the given names passes unless a rule more
+// specific than "everything" denies it or asks about it: a caller that has to ask about everything
+// asks once, about the search. An ask about everything does not override a narrower ask or deny
+// before it. Approvals do not count. passes is nil if everything passes. Filters with equal keys
+// give equal answers.
 func (p Policy) Filter(permission string) (passes func(names ...string) bool, key string) {
 	var s filter
 	narrow := false
@@ -36,7 +35,7 @@ func (p Policy) Filter(permission string) (passes func(names ...string) bool, ke
 			narrow = narrow || r.Action == Deny || r.Action == Ask && !m.all
 			list = append(list, m)
 			for _, part := range []string{r.Pattern, string(r.Action)} {
-				keys.WriteString(part + "\x00") // no pattern holds that
+				keys.WriteString(part + "\x00") // no pattern contains NUL
 			}
 		}
 		s = append(s, list)
@@ -49,14 +48,14 @@ func (p Policy) Filter(permission string) (passes func(names ...string) bool, ke
 }
 
 func (s filter) passes(names ...string) bool {
-	odd := false // a backslash is a slash, which only Match knows
+	odd := false // a backslash counts as a slash, which only Match handles
 	for _, name := range names {
 		odd = odd || strings.IndexByte(name, '\\') >= 0
 	}
 	for _, list := range s {
 		m, narrow := last(list, names, odd)
 		if m != nil && m.all && m.rule.Action == Ask {
-			m = narrow // a wide ask does not lift what a narrower rule says
+			m = narrow // a wide ask does not override a narrower rule
 		}
 		if m != nil && m.rule.Action != Allow {
 			return false
@@ -74,8 +73,8 @@ func prepareRule(r Rule) preparedRule {
 	}
 }
 
-// last is the last rule that speaks about one of the names, and the last that
-// does not speak about everything; nil for none.
+// last returns the last rule that matches one of the names, and the last such rule that does not
+// match everything; nil for none.
 func last(list []preparedRule, names []string, odd bool) (any, narrow *preparedRule) {
 	for i := len(list) - 1; i >= 0; i-- {
 		m := &list[i]
@@ -90,7 +89,7 @@ func last(list []preparedRule, names []string, odd bool) (any, narrow *preparedR
 				return any, m
 			}
 			if m.rule.Action != Ask {
-				return any, nil // nothing before it counts any more
+				return any, nil // nothing before it counts
 			}
 		}
 	}

@@ -8,20 +8,18 @@ import (
 
 // Match reports whether pattern matches the whole of text.
 //
-// In a pattern * stands for any run of characters, also none, also slashes
-// and line breaks, and ? for exactly one character. A pattern that ends in
-// " *" also matches without that tail, so that "ls *" covers a bare "ls".
-// Everything else is literal. A backslash and a slash are the same, and on
-// Windows so are upper and lower case.
+// In a pattern * matches any run of characters, including none, slashes and line breaks, and ?
+// matches exactly one character. A pattern that ends in " *" also matches without that tail, so
+// that "ls *" covers a bare "ls". Everything else is literal. A backslash equals a slash; on
+// Windows, upper case equals lower case.
 //
-// Match takes time linear in the text for each star of the pattern, whatever
-// the two contain.
+// Match takes time linear in the text for each star of the pattern, whatever the two contain.
 func Match(text, pattern string) bool {
 	return matchFold(text, pattern, runtime.GOOS == "windows")
 }
 
-// matchFold is Match with the platform's case rule as an argument, so that
-// both can be tested anywhere.
+// matchFold is Match with the platform's case rule as a parameter, so that both rules can be tested
+// on every platform.
 func matchFold(text, pattern string, fold bool) bool {
 	if pattern == "*" {
 		return true
@@ -43,16 +41,14 @@ func normalise(s string, fold bool) string {
 	return s
 }
 
-// glob matches piece by piece: when a character does not fit, only the
-// newest star gives way, which is enough because a later star can absorb
-// whatever an earlier one could.
+// glob matches piece by piece: on a mismatch it backtracks only to the newest star. That is enough,
+// because a later star can match whatever an earlier one could.
 func glob(text, pattern string) bool { return globOf(text, pattern, nothing) }
 
-// nothing is no character at all.
+// nothing stands for no character.
 const nothing rune = -1
 
-// globOf is glob; where the text has a character that stands for any text, ?
-// does not take it.
+// globOf is glob, except that ? does not match the character wild, which stands for any text.
 func globOf(text, pattern string, wild rune) bool {
 	t, p := 0, 0
 	star, mark := -1, 0
@@ -87,8 +83,8 @@ func globOf(text, pattern string, wild rune) bool {
 	return p == len(pattern)
 }
 
-// contains reports whether the wide pattern surely matches everything that
-// the narrow one does. Where it can not tell, it says no.
+// contains reports whether the wide pattern certainly matches everything that the narrow one does.
+// If it cannot tell, it returns false.
 func contains(wide, narrow string) bool {
 	wide, narrow = normalise(wide, runtime.GOOS == "windows"), normalise(narrow, runtime.GOOS == "windows")
 	if head, ok := strings.CutSuffix(narrow, " *"); ok && !matchesText(wide, head) {
@@ -97,7 +93,7 @@ func contains(wide, narrow string) bool {
 	return matchesText(wide, narrow)
 }
 
-// matchesText matches a pattern as text: only a star takes a star.
+// matchesText matches a pattern against another pattern as text: only a star matches a star.
 func matchesText(wide, narrow string) bool {
 	if head, ok := strings.CutSuffix(wide, " *"); ok && globOf(narrow, head, '*') {
 		return true

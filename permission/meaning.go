@@ -7,26 +7,25 @@ import (
 	"unicode/utf8"
 )
 
-// unknown stands in a spelling for any text.
+// unknown is the character that stands for any text in a spelling.
 const unknown = '\x00'
 
-// A Uncertainty is a part of a thing that the rules can not see into.
+// An Uncertainty is a part of a request whose meaning the rules cannot see.
 type Uncertainty struct {
 	Why string // in words, for the prompt
 
-	// Flag is what raises the uncertainty. A rule that allows and has it in its
-	// pattern has meant it. When it is empty none can have.
+	// Flag is the option that causes the uncertainty. A rule that allows and has the option in its
+	// pattern covers it. When Flag is empty, no pattern can.
 	Flag string
 
-	// Permission is what the part might do: read, edit or external_directory.
-	// It is asked about only where a rule denies something of that permission.
-	// When it is empty, the part might do anything: it is asked about unless
-	// the rules allow every command and deny no file.
+	// Permission is what the part might do: read, edit or external_directory. It is asked about
+	// only where a rule denies something of that permission. When Permission is empty, the part
+	// might do anything: it is asked about unless the rules allow every command and deny no file.
 	Permission string
 }
 
-// hits reports whether a rule that denies or asks speaks about the thing
-// whatever its unknown parts are, and whether it does for some value of them.
+// hits reports whether a restricting rule's pattern matches t whatever its unknown parts are
+// (surely), and whether it does for some value of them (maybe).
 func (t thing) hits(pattern string) (surely, maybe bool) {
 	if t.address {
 		return slices.ContainsFunc(readPattern(pattern), func(p string) bool {
@@ -50,15 +49,14 @@ func (t thing) hits(pattern string) (surely, maybe bool) {
 
 // A reading is what a list of rules says about a thing.
 type reading struct {
-	rule  *Rule // what decides; nil where no rule speaks about it
-	maybe *Rule // what restricts it for some value of its unknown parts
+	rule  *Rule // the rule that decides; nil where none matches
+	maybe *Rule // the rule that restricts it for some value of its unknown parts
 	names *Rule // the last rule that matches one of its names
 }
 
-// read holds the rules against a thing, from the last to the first. What
-// denies or asks is tried on every spelling, what allows on the names alone,
-// and the answer is never looser than that of the last rule that matches a
-// name.
+// read applies the rules to t, from the last to the first. A rule that denies or asks is tried on
+// every spelling, one that allows on the names alone. The answer is never looser than that of the
+// last rule that matches a name.
 func (rs Ruleset) read(t thing) (out reading) {
 	for i := len(rs) - 1; i >= 0; i-- {
 		r := &rs[i]
@@ -84,8 +82,7 @@ func (rs Ruleset) read(t thing) (out reading) {
 	return out
 }
 
-// strictest returns the stricter of two rules, the first where they are alike;
-// either may be nil.
+// strictest returns the stricter of two rules, a if they are equal. Either may be nil.
 func strictest(a, b *Rule) *Rule {
 	if a == nil || b != nil && rank(b.Action) > rank(a.Action) {
 		return b
@@ -93,8 +90,8 @@ func strictest(a, b *Rule) *Rule {
 	return a
 }
 
-// leavesOpen reports whether the rules leave a uncertainty about a thing standing. limit
-// says that they are a limit, which has no say where it has no rule.
+// leavesOpen reports whether the rules leave d unresolved. limit says that the rules are a ceiling,
+// which has no effect where no rule matches.
 func (rs Ruleset) leavesOpen(d Uncertainty, said reading, limit bool) bool {
 	if r := said.names; r != nil && r.Action == Allow && d.clearedBy(r.Pattern) {
 		return false
@@ -115,8 +112,8 @@ func (rs Ruleset) leavesOpen(d Uncertainty, said reading, limit bool) bool {
 	return false
 }
 
-// clearedBy reports whether a pattern that allows has seen what raises the uncertainty:
-// it names it, or is the whole text.
+// clearedBy reports whether a pattern that allows covers the cause of the uncertainty: it names the
+// flag, or is the whole text.
 func (d Uncertainty) clearedBy(pattern string) bool {
 	if !strings.ContainsAny(pattern, "*?") {
 		return true
@@ -127,15 +124,15 @@ func (d Uncertainty) clearedBy(pattern string) bool {
 			return false
 		}
 		if at == 0 && len(rest) == len(pattern) || at > 0 && strings.IndexByte(" \t'\"=", rest[at-1]) >= 0 {
-			return true // it begins a word: ssh my-other * does not name -o
+			return true // the star begins a word: ssh my-other * does not name -o
 		}
 		rest = rest[at+1:]
 	}
 	return false
 }
 
-// restricts says what the rules about a permission do that a later rule about
-// everything does not undo, and whether there is no rule about everything.
+// restricts returns what the rules about a permission restrict that no later rule about everything
+// overrides, and whether there is no rule about everything.
 func (rs Ruleset) restricts(permission string) (asks, denies, open bool) {
 	for i := len(rs) - 1; i >= 0; i-- {
 		if !Match(permission, rs[i].Permission) {
@@ -150,8 +147,8 @@ func (rs Ruleset) restricts(permission string) (asks, denies, open bool) {
 	return asks, denies, true
 }
 
-// matchAny reports whether pattern matches text whatever its unknown parts
-// are: only a star takes one of them.
+// matchAny reports whether pattern matches text whatever its unknown parts are: only a star matches
+// an unknown part.
 func matchAny(text, pattern string) bool {
 	fold := runtime.GOOS == "windows"
 	text, pattern = normalise(text, fold), normalise(pattern, fold)
@@ -161,8 +158,8 @@ func matchAny(text, pattern string) bool {
 	return globOf(text, pattern, unknown)
 }
 
-// matchSome reports whether pattern matches text for some value of its unknown
-// parts. It takes time linear in the text for each character of the pattern.
+// matchSome reports whether pattern matches text for some value of its unknown parts. It takes time
+// linear in the text for each character of the pattern.
 func matchSome(text, pattern string) bool {
 	fold := runtime.GOOS == "windows"
 	text, pattern = normalise(text, fold), normalise(pattern, fold)
@@ -172,10 +169,9 @@ func matchSome(text, pattern string) bool {
 	return globSome(text, []rune(pattern))
 }
 
-// globSome follows all places of the pattern where a match of the text so far
-// may stand.
+// globSome tracks every position in the pattern that a match of the text so far may have reached.
 func globSome(text string, pattern []rune) bool {
-	at := make([]bool, len(pattern)+1) // at[i]: the text so far may be pattern[:i]
+	at := make([]bool, len(pattern)+1) // at[i]: pattern[:i] may match the text so far
 	next := make([]bool, len(pattern)+1)
 	at[0] = true
 	skipStars(at, pattern)
@@ -186,7 +182,7 @@ func globSome(text string, pattern []rune) bool {
 		if first < 0 {
 			return false
 		}
-		if c == unknown { // it may be whatever the pattern wants
+		if c == unknown { // it may be whatever the pattern needs
 			for i := first; i < len(at); i++ {
 				at[i] = true
 			}
@@ -208,7 +204,7 @@ func globSome(text string, pattern []rune) bool {
 	return at[len(pattern)]
 }
 
-// skipStars adds the places behind stars, which may stand for nothing.
+// skipStars adds the positions after stars, which may match nothing.
 func skipStars(at []bool, pattern []rune) {
 	for i, c := range pattern {
 		if at[i] && c == '*' {

@@ -6,27 +6,26 @@ import (
 	"strings"
 )
 
-// A Policy is the rules in force for a call.
+// A Policy holds the rules for a call.
 type Policy struct {
 	// Rules decide; the last match wins.
 	Rules Ruleset
-	// Ceilings limit the answer: where the last match of a ceiling is
-	// stricter than what Rules say, it holds. A ceiling without a match has no
-	// say, so it can restrict and never loosen.
+	// Ceilings limit the answer: where the last match in a ceiling is stricter than the answer of
+	// Rules, it replaces that answer. A ceiling without a match has no effect, so a ceiling can
+	// only restrict.
 	Ceilings []Ruleset
 }
 
-// Under returns p with the rules of parent as a further limit: what a parent
-// was denied or had to ask for, its child is too.
+// Under returns p with the rules of parent as a further ceiling: what parent denies or asks about,
+// the result does too.
 func (p Policy) Under(parent Policy) Policy {
 	ceilings := slices.Concat(p.Ceilings, parent.Ceilings)
 	return Policy{Rules: p.Rules, Ceilings: append(ceilings, parent.Rules)}
 }
 
-// Of returns p as it holds for a tool that asks for a permission of another
-// name: rules under the tool's own name limit what it asks for too. So
-// "write": "deny" keeps the tool write from writing, which asks for edit; an
-// allow under that name loosens nothing.
+// Of returns p for a tool that asks for a permission of another name: restricting rules under the
+// tool's own name become a ceiling. So "write": "deny" stops the tool write, which asks for edit;
+// an allow under the tool's name loosens nothing.
 func (p Policy) Of(tool, permission string) Policy {
 	if tool == permission || tool == "" || permission == "" {
 		return p
@@ -47,8 +46,8 @@ func (p Policy) Of(tool, permission string) Policy {
 	return Policy{Rules: p.Rules, Ceilings: ceilings}
 }
 
-// Denials returns the rules with nothing left in them but what they deny: where
-// they ask they allow. As a ceiling they are all that a child inherits.
+// Denials returns the rules with every ask changed to an allow. As a ceiling they pass on only what
+// was denied.
 func (rs Ruleset) Denials() Ruleset {
 	out := slices.Clone(rs)
 	for i := range out {
@@ -59,15 +58,14 @@ func (rs Ruleset) Denials() Ruleset {
 	return out
 }
 
-// Hides reports whether a tool that asks for permission is hidden from the
-// model by the rules or by a ceiling.
+// Hides reports whether the rules or a ceiling hide a tool that asks for permission from the model.
 func (p Policy) Hides(permission string) bool {
 	return p.Rules.Hides(permission) ||
 		slices.ContainsFunc(p.Ceilings, func(c Ruleset) bool { return c.Hides(permission) })
 }
 
-// Hider says which rule hides a tool that asks for permission, and where it
-// stands; false where none does.
+// Hider returns the rule that hides a tool that asks for permission, with its source, or false if
+// none does.
 func (p Policy) Hider(permission string) (string, bool) {
 	for _, rs := range slices.Concat([]Ruleset{p.Rules}, p.Ceilings) {
 		if rs.Hides(permission) {
@@ -79,8 +77,8 @@ func (p Policy) Hider(permission string) (string, bool) {
 	return "", false
 }
 
-// Evaluate returns the last rule of the rulesets, taken as one list, that
-// matches; where none does, a rule that asks.
+// Evaluate returns the last rule of the rulesets, taken as one list, that matches. If none does, it
+// returns a rule that asks.
 func Evaluate(permission, pattern string, rulesets ...Ruleset) Rule {
 	for i := len(rulesets) - 1; i >= 0; i-- {
 		if r := rulesets[i].read(thing{permission: permission, names: []string{pattern}}).rule; r != nil {
@@ -90,8 +88,8 @@ func Evaluate(permission, pattern string, rulesets ...Ruleset) Rule {
 	return Rule{Permission: permission, Pattern: "*", Action: Ask}
 }
 
-// A thing is what a rule is held against: all its names, other spellings that
-// only restrict, and the words of which an allow has to hold one.
+// A thing is what rules are matched against: its names, other spellings that only restricting rules
+// match, and the words of which an allowing rule must contain one.
 type thing struct {
 	permission    string
 	names         []string
@@ -101,7 +99,7 @@ type thing struct {
 	address       bool
 }
 
-// matchesRule reports whether a rule speaks about one of the thing's names.
+// matchesRule reports whether a rule matches one of the thing's names.
 func (t thing) matchesRule(r Rule) bool {
 	return slices.ContainsFunc(t.names, func(name string) bool {
 		switch {
@@ -114,8 +112,7 @@ func (t thing) matchesRule(r Rule) bool {
 	})
 }
 
-// namesGuard reports whether a pattern holds one of the words that an allow has to,
-// as a part of a path by itself.
+// namesGuard reports whether a pattern contains one of the guard words as a whole path element.
 func (t thing) namesGuard(pattern string) bool {
 	if len(t.guards) == 0 {
 		return true
@@ -127,28 +124,27 @@ func (t thing) namesGuard(pattern string) bool {
 	return slices.ContainsFunc(parts, func(part string) bool { return slices.Contains(t.guards, part) })
 }
 
-// A Decision says what happens to one thing and why.
+// A Decision is the answer for one pattern of a request, with its reason.
 type Decision struct {
 	Permission string    `json:"permission"`
-	Pattern    string    `json:"pattern"` // the thing
+	Pattern    string    `json:"pattern"` // what was asked about
 	Action     Action    `json:"action"`
-	Rule       *Rule     `json:"rule,omitempty"`     // what decided, as it was written; nil when no rule matched
+	Rule       *Rule     `json:"rule,omitempty"`     // the rule that decided, as written; nil when none matched
 	Source     string    `json:"source,omitempty"`   // where that rule stands
-	Ceiling    bool      `json:"ceiling,omitempty"`  // the rule is a limit from outside the rules
-	Approval   *Approval `json:"approval,omitempty"` // what turned an ask into an allow
+	Ceiling    bool      `json:"ceiling,omitempty"`  // the rule belongs to a ceiling
+	Approval   *Approval `json:"approval,omitempty"` // the approval that turned an ask into an allow
 	Changed    bool      `json:"changed,omitempty"`  // the tool is not the one that was approved
 	Guarded    bool      `json:"guarded,omitempty"`  // only a rule that names it can allow it
 	Address    bool      `json:"address,omitempty"`  // it is a URL
-	Opaque     string    `json:"opaque,omitempty"`   // why it is not known what it does, where that is asked about
-	Feared     bool      `json:"feared,omitempty"`   // it is not known, and a rule denies what it may be
+	Opaque     string    `json:"opaque,omitempty"`   // why its effect is not known, where that is asked about
+	Feared     bool      `json:"feared,omitempty"`   // its effect is not known, and a rule denies what it might be
 
-	// asks are the rules an approval has to satisfy, nil for the ask that
-	// stands where no rule matched.
+	// asks are the rules that an approval has to satisfy; a nil element stands for the default ask
+	// where no rule matched.
 	asks []*Rule
 }
 
-// Caution says why only a rule that names the thing can allow it; "" where any
-// rule can.
+// Caution returns why only a rule that names the pattern can allow it, or "" if any rule can.
 func (d Decision) Caution() string {
 	switch {
 	case !d.Guarded:
@@ -159,14 +155,13 @@ func (d Decision) Caution() string {
 	return "it changes what runs or is allowed later"
 }
 
-// Decide says what the policy does with the thing called pattern, which may
-// go by other names too.
+// Decide returns the policy's decision about pattern. forms are other names of the same thing.
 func (p Policy) Decide(permission, pattern string, forms ...string) Decision {
 	return p.decide(pattern, thing{permission: permission, names: append([]string{pattern}, forms...)})
 }
 
-// Judge is [Policy.Decide] for one pattern of a request, with all that the
-// request says about it. Approvals do not count.
+// Judge is [Policy.Decide] for one pattern of a request, using everything that the request says
+// about the pattern. Approvals do not count.
 func (p Policy) Judge(req Request, pattern string) Decision {
 	t := thing{
 		permission:    req.Permission,
@@ -215,8 +210,8 @@ func (p Policy) decide(pattern string, t thing) Decision {
 	return d
 }
 
-// askIfUncertain makes the answer an ask where the rules may mean the thing, and it is
-// not known whether they do. Only an approval of the very text answers it.
+// askIfUncertain changes the decision to an ask where a restricting rule may apply, but it is not
+// known whether it does. Only an approval of the exact text answers this ask.
 func (d *Decision) askIfUncertain(t thing, rules Ruleset, said reading, limit bool) {
 	why := ""
 	if r := said.maybe; r != nil {
@@ -258,9 +253,9 @@ func (d *Decision) decide(r Rule, ceiling bool) {
 	d.Action, d.Rule, d.Ceiling, d.Source = r.Action, &written, ceiling, r.From.String()
 }
 
-// yields reports whether the approval answers the ask of d. It does where
-// every rule that asks is at least as wide as the approval: an approval of
-// "git *" leaves a configured ask about "git push *" standing.
+// yields reports whether approval a answers the ask of d. It does if every rule that asks is at
+// least as wide as the approval: an approval of "git *" leaves a configured ask about "git push *"
+// in force.
 func (d Decision) yields(a Approval) bool {
 	if d.Action != Ask {
 		return false

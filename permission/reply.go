@@ -27,12 +27,11 @@ func byAge(ws []*waiter) {
 	slices.SortFunc(ws, func(a, b *waiter) int { return cmp.Compare(a.serial, b.serial) })
 }
 
-// Reply answers a waiting request. An "always" is kept before the request
-// goes on, and also answers the session's other requests that it now allows;
-// a "reject" rejects all of the session's waiting requests. A request that is
-// not waiting gives [ErrNotFound], also where it ends while its approval is
-// being kept, and nothing of the answer stays; one whose approval can not be
-// kept goes on waiting.
+// Reply answers a waiting request. An "always" is stored before the request continues, and also
+// answers the session's other requests that it now allows. A "reject" rejects all waiting requests
+// of the session. Reply returns [ErrNotFound] if the request does not wait, or ends while its
+// approval is being stored; nothing of the answer is then kept. If the approval cannot be stored,
+// the request keeps waiting.
 func (e *Engine) Reply(id string, r Reply) error {
 	if err := r.check(); err != nil {
 		return err
@@ -45,7 +44,7 @@ func (e *Engine) Reply(id string, r Reply) error {
 	if r.Verdict == ReplyAlways {
 		approvals, err := w.req.edited(r.Store)
 		if err == nil {
-			kept, err = e.saveApprovals(w.req, approvals, r.Scope) // not under the lock: it waits for the disk
+			kept, err = e.saveApprovals(w.req, approvals, r.Scope) // without the lock: it waits for the disk
 		}
 		if err != nil {
 			err = errors.Join(err, e.unkeep(kept))
@@ -69,8 +68,8 @@ func (e *Engine) Reply(id string, r Reply) error {
 	return nil
 }
 
-// Decline rejects a request as [Engine.Reply] does, where it is not known
-// whether a person has said no, or the program that was to ask one.
+// Decline rejects a request as [Engine.Reply] does, for a program that does not know whether a
+// person has said no.
 func (e *Engine) Decline(id string) error {
 	w, err := e.claimWaiter(id, false)
 	if err != nil {
@@ -82,8 +81,8 @@ func (e *Engine) Decline(id string) error {
 	return nil
 }
 
-// end gives a request its answer, and with a no the session's others. It
-// reports whether the request still waited.
+// end delivers the answer to a request and, on a rejection, to the session's others. It reports
+// whether the request still waited.
 func (e *Engine) end(w *waiter, r Reply, answer error) (others []*waiter, settled bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -99,9 +98,8 @@ func (e *Engine) end(w *waiter, r Reply, answer error) (others []*waiter, settle
 	return others, settled
 }
 
-// claimWaiter finds a request that waits for an answer. One that is being kept is the
-// answer: another that comes meanwhile comes too late, so that nothing is kept
-// of an answer that was none.
+// claimWaiter returns a waiting request. While an answer of "always" is being stored, further
+// answers come too late, so that nothing is stored for an answer that does not count.
 func (e *Engine) claimWaiter(id string, keeps bool) (*waiter, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -113,16 +111,15 @@ func (e *Engine) claimWaiter(id string, keeps bool) (*waiter, error) {
 	return w, nil
 }
 
-// maxEdited bounds the approvals that one answer keeps, and maxPattern each of
-// their patterns.
+// maxEdited limits how many approvals one answer can store, and maxPattern the length of each
+// pattern.
 const (
 	maxEdited  = 64
 	maxPattern = 64 << 10
 )
 
-// edited is what an "always" keeps: what was offered, or what the person made
-// of it. What the person wrote holds for the tool and the place that were asked
-// about, as what was offered does.
+// edited returns what an "always" stores: the offered approvals, or the person's changed ones.
+// Changed approvals hold for the same tool and place as the offered ones.
 func (r Request) edited(own []Approval) ([]Approval, error) {
 	if own == nil {
 		return r.Store, nil
@@ -162,8 +159,8 @@ func (r Reply) check() error {
 	return fmt.Errorf("%w: scope %q is not one of once, session, project, user", ErrBadReply, r.Scope)
 }
 
-// resolve hands a waiting request its answer; it reports whether it still
-// waited. The caller holds the lock.
+// resolve delivers the answer to a waiting request and reports whether it still waited. The caller
+// holds the lock.
 func (e *Engine) resolve(w *waiter, r Reply, answer error) bool {
 	if !e.remove(w) {
 		return false
@@ -184,12 +181,11 @@ func (e *Engine) others(session string) []*waiter {
 	return ws
 }
 
-// settleCovered answers the session's other requests that the approvals just
-// kept have settled.
+// settleCovered answers the session's other requests that the newly stored approvals allow.
 func (e *Engine) settleCovered(kept Request, others []*waiter) {
 	approvals, err := e.Approvals(kept.Session)
 	if err != nil {
-		return // they go on waiting, which is safe
+		return // they keep waiting, which is safe
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -227,9 +223,9 @@ func (w *waiter) allowed(approvals []Approval) bool {
 	return true
 }
 
-// saveApprovals stores what the prompt showed, or what the person made of it, no more:
-// with the approval store, or, where there is none, a session's in memory. It returns
-// the ids of what it has kept, also where it fails.
+// saveApprovals stores exactly the approvals that the prompt showed, or that the person made of
+// them: in the approval store or, without one, in memory for the session. It returns the ids of
+// what it stored, even if it fails.
 func (e *Engine) saveApprovals(req Request, approvals []Approval, scope Scope) (kept []string, err error) {
 	switch scope {
 	case "":
@@ -262,7 +258,7 @@ func (e *Engine) saveApprovals(req Request, approvals []Approval, scope Scope) (
 	return kept, nil
 }
 
-// unkeep takes back what was kept of an answer that counts no longer.
+// unkeep removes stored approvals of an answer that no longer counts.
 func (e *Engine) unkeep(ids []string) (err error) {
 	for _, id := range ids {
 		if _, failed := e.Revoke(id); failed != nil {
@@ -310,7 +306,7 @@ func (a Approval) appliesTo(session, project string) bool {
 	return a.Scope == User
 }
 
-// Revoke takes an approval back. It reports whether there was one.
+// Revoke removes an approval and reports whether it existed.
 func (e *Engine) Revoke(id string) (bool, error) {
 	if e.opt.Approvals != nil {
 		return e.opt.Approvals.ForgetApproval(id)
@@ -326,8 +322,7 @@ func (e *Engine) Revoke(id string) (bool, error) {
 	return false, nil
 }
 
-// EndSession rejects what a session still waits for and forgets the
-// approvals that were for it alone.
+// EndSession rejects the waiting requests of a session and forgets its session approvals.
 func (e *Engine) EndSession(session string) error {
 	e.mu.Lock()
 	delete(e.approved, session)
@@ -353,8 +348,8 @@ func (e *Engine) EndSession(session string) error {
 	return nil
 }
 
-// Expire ends a request that nobody has answered, and it alone, with an
-// [ExpiredError] that says why.
+// Expire ends a single request that nobody has answered, with an [ExpiredError] that gives the
+// reason.
 func (e *Engine) Expire(id, why string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -366,8 +361,8 @@ func (e *Engine) Expire(id, why string) error {
 	return nil
 }
 
-// Leave says that there is nobody left to ask: what waits fails with an
-// [UnattendedError], and so does what would have waited from now on.
+// Leave says that nobody can answer any more: waiting requests, and later ones that would wait,
+// fail with an [UnattendedError].
 func (e *Engine) Leave() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -377,7 +372,7 @@ func (e *Engine) Leave() {
 	}
 }
 
-// Close fails everything that waits; nothing waits afterwards.
+// Close fails all waiting requests. No request waits afterwards.
 func (e *Engine) Close() {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -6,69 +6,66 @@ import (
 	"slices"
 )
 
-// A Request asks whether something may be done.
+// A Request asks whether a call may do something.
 type Request struct {
 	ID         string         `json:"id"`
 	Session    string         `json:"sessionID"`
 	Permission string         `json:"permission"`
-	Patterns   []string       `json:"patterns"` // what it is about; allowed when empty
-	Always     []string       `json:"always"`   // what "always" would approve
-	Metadata   map[string]any `json:"metadata"` // for the prompt: a diff, a path
+	Patterns   []string       `json:"patterns"` // what it is about; without patterns, the request is allowed
+	Always     []string       `json:"always"`   // the patterns that "always" would approve
+	Metadata   map[string]any `json:"metadata"` // details for the prompt, such as a diff or a path
 	Call       *CallRef       `json:"tool,omitempty"`
 
-	// Parts are what else the call asks for with this question, filled in by
-	// the engine: one reply answers all of it.
+	// Parts are the other requests of the same question, filled in by the engine. One reply answers
+	// them all.
 	Parts []RelatedRequest `json:"parts,omitempty"`
 
-	// Forms gives other names of the things in Patterns, by pattern: the path
-	// from the worktree beside the absolute one. A rule about any name of a
-	// thing is a rule about the thing.
+	// Forms gives other names of the things in Patterns, by pattern, such as the path relative to
+	// the worktree beside the absolute one. A rule that matches any of the names applies.
 	Forms map[string][]string `json:"-"`
 
-	// Spellings gives, by pattern, other ways to write the same thing. What
-	// denies or asks is tried on them too, and what allows is not: restrictions
-	// match meaning, permissions match text. A NUL in one stands for any text,
-	// also none. A restriction that matches whatever stands there holds; one
-	// that matches for some text makes the answer at least ask.
+	// Spellings gives, by pattern, other ways to write the same thing. Only rules that deny or ask
+	// are tried on them: restrictions match meaning, permissions match text. A NUL in a spelling
+	// stands for any text, including none. A restriction that matches for every such text applies;
+	// one that matches for some makes the answer at least ask.
 	Spellings map[string][]string `json:"-"`
 
-	// Uncertainties says, by pattern, what in it could be anything.
+	// Uncertainties lists, by pattern, the parts whose meaning is not known.
 	Uncertainties map[string][]Uncertainty `json:"-"`
 
-	// Guards gives, by pattern, the words of which a rule has to hold one to
-	// allow it. What changes what runs later is not covered by a rule about
-	// everything: a rule has to name it.
+	// Guards gives, by pattern, words of which an allowing rule must contain one. They protect
+	// files that change what runs later: a rule that allows everything does not cover those, a rule
+	// has to name them.
 	Guards map[string][]string `json:"-"`
 
-	// Addresses says that the patterns are URLs in their plain form: scheme and
-	// host in lower case, no default port, no fragment. Rules are then read part by part: a
-	// star of a rule that allows ends where its part of the URL ends.
+	// Addresses says that the patterns are URLs in their plain form: scheme and host in lower case,
+	// no default port, no fragment. Rules then match part by part: in an allowing rule, a star ends
+	// where its part of the URL ends.
 	Addresses bool `json:"-"`
 
-	// Place says where guarded addresses lead, in a form that stays the same.
-	// An approval holds for the place that it was given for.
+	// Place identifies where guarded addresses lead, in a stable form. An approval holds only for
+	// the same place.
 	Place string `json:"-"`
 
-	// Fingerprint is the shape of the tool that asks, where it comes from
-	// outside and may change.
+	// Fingerprint identifies the definition of the tool that asks, if it comes from outside and may
+	// change.
 	Fingerprint string `json:"-"`
 
-	// Changed says how the tool that asks differs from what it was when it
-	// was first used, for people; empty where it does not. A rule that allows
-	// is then no answer, and neither is an approval of the old shape.
+	// Changed says, for people, how the tool that asks differs from what it was at its first use;
+	// empty if it does not. Rules that allow, and approvals of the old definition, then no longer
+	// count.
 	Changed string `json:"changed,omitempty"`
 
-	// Asked is what has to be answered for, and why, of this request and of its
-	// parts, filled in by the engine: what a prompt shows first. Each says its
-	// permission.
+	// Asked lists what has to be answered and why, for the request and its parts, filled in by the
+	// engine. A prompt shows it first.
 	Asked []Decision `json:"asked,omitempty"`
 
-	// Store is what an answer of "always" would keep, filled in by the
-	// engine, so that a prompt can show it.
+	// Store is what an answer of "always" would store, filled in by the engine so that a prompt can
+	// show it.
 	Store []Approval `json:"store,omitempty"`
 }
 
-// A RelatedRequest is another request of the same call, answered with it.
+// A RelatedRequest is another request of the same call, answered together with the first.
 type RelatedRequest struct {
 	Permission string         `json:"permission"`
 	Patterns   []string       `json:"patterns"`
@@ -76,7 +73,7 @@ type RelatedRequest struct {
 	Metadata   map[string]any `json:"metadata"`
 }
 
-// Permissions are those that have to be answered for, each once.
+// Permissions returns the permissions that have to be answered for, each once.
 func (r Request) Permissions() []string {
 	var names []string
 	for _, d := range r.Asked {
@@ -90,7 +87,7 @@ func (r Request) Permissions() []string {
 	return names
 }
 
-// Details are those of the request, and what its parts say besides.
+// Details returns the metadata of the request, with what its parts add.
 func (r Request) Details() map[string]any {
 	out := map[string]any{}
 	for _, p := range r.Parts {
@@ -100,13 +97,13 @@ func (r Request) Details() map[string]any {
 	return out
 }
 
-// A CallRef names the call a request belongs to.
+// A CallRef names the call that a request belongs to.
 type CallRef struct {
 	Message string `json:"messageID"`
 	Call    string `json:"callID"`
 }
 
-// A Verdict is how a request is answered.
+// A Verdict is the answer to a request.
 type Verdict string
 
 // The verdicts.
@@ -114,7 +111,7 @@ const (
 	ReplyOnce   Verdict = "once"
 	ReplyAlways Verdict = "always"
 	ReplyReject Verdict = "reject"
-	// Withdrawn ends a request whose asker gave up; nobody can reply it.
+	// Withdrawn ends a request whose call gave up; it cannot be used in a reply.
 	Withdrawn Verdict = "withdrawn"
 )
 
@@ -122,9 +119,9 @@ const (
 type Reply struct {
 	Verdict Verdict `json:"reply"`
 	Message string  `json:"message,omitempty"` // feedback that goes with a reject
-	Scope   Scope   `json:"scope,omitempty"`   // how far "always" reaches; the session when empty
-	// Store is what "always" keeps where the person has changed what the
-	// request offered: only Permission, Pattern and Exact count, each has to be
-	// for a permission that the request would store. As offered when nil.
+	Scope   Scope   `json:"scope,omitempty"`   // how far "always" reaches; Session when empty
+	// Store is what "always" stores if the person has changed the offer. Only Permission, Pattern
+	// and Exact count, and each Permission must be one that the request would store. When Store is
+	// nil, the offer is stored.
 	Store []Approval `json:"store,omitempty"`
 }

@@ -40,14 +40,13 @@ func rank(a Action) int {
 	return 2
 }
 
-// A Source says where a rule was written. The zero Source is a rule made by
-// a program.
+// A Source is where a rule was written. The zero Source stands for a rule made by a program.
 type Source struct {
 	File string `json:"file,omitempty"` // the config file, or a name such as "defaults"
-	Line int    `json:"line,omitempty"` // first line is 1; 0 when there is none
+	Line int    `json:"line,omitempty"` // counted from 1; 0 when there is none
 }
 
-// String gives the source as file:line.
+// String returns the source as file:line.
 func (s Source) String() string {
 	switch {
 	case s.File == "":
@@ -58,7 +57,7 @@ func (s Source) String() string {
 	return fmt.Sprintf("%s:%d", s.File, s.Line)
 }
 
-// native reports whether a rule comes with helve, and no person has written it.
+// native reports whether a rule is built into helve rather than written by a person.
 func (s Source) native() bool {
 	return s.File == "default rules" || strings.HasPrefix(s.File, "agent ")
 }
@@ -70,15 +69,15 @@ type Rule struct {
 	Pattern    string `json:"pattern"`
 	Action     Action `json:"action"`
 
-	// From is where the rule was written; it is not part of the rule.
+	// From is where the rule was written. It does not affect matching.
 	From Source `json:"-"`
 
-	// Under is the name it was written under, where it speaks about what a tool
-	// of that name asks for under another; see [Policy.Of].
+	// Under is the tool name that the rule was written under, if it applies to what that tool asks
+	// for under another permission; see [Policy.Of].
 	Under string `json:"-"`
 }
 
-// Written returns the rule as who looks for it in its file finds it.
+// Written returns the rule as it stands in its file.
 func (r Rule) Written() Rule {
 	if r.Under != "" {
 		r.Permission = r.Under
@@ -86,7 +85,7 @@ func (r Rule) Written() Rule {
 	return r
 }
 
-// Matches reports whether the rule speaks about pattern under permission.
+// Matches reports whether the rule matches pattern under permission.
 func (r Rule) Matches(permission, pattern string) bool {
 	return Match(permission, r.Permission) && Match(pattern, r.Pattern)
 }
@@ -94,7 +93,7 @@ func (r Rule) Matches(permission, pattern string) bool {
 // A Ruleset is a list of rules in which the last match wins.
 type Ruleset []Rule
 
-// String gives the rules as the JSON that error texts show.
+// String returns the rules as the JSON that error texts show.
 func (rs Ruleset) String() string {
 	if len(rs) == 0 {
 		return "[]"
@@ -102,8 +101,8 @@ func (rs Ruleset) String() string {
 	return encoded(rs)
 }
 
-// encoded is the JSON of strings and lists of them, as people write it: <, >
-// and & stand as they are, and what can not be seen as an escape.
+// encoded returns strings, or lists of them, as JSON that people can read: <, > and & unescaped,
+// invisible characters escaped.
 func encoded(v any) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -126,8 +125,7 @@ func encoded(v any) string {
 	return out.String()
 }
 
-// About returns the rules whose permission pattern matches permission, in
-// order.
+// About returns the rules whose permission pattern matches permission, in order.
 func (rs Ruleset) About(permission string) Ruleset {
 	var out Ruleset
 	for _, r := range rs {
@@ -138,8 +136,8 @@ func (rs Ruleset) About(permission string) Ruleset {
 	return out
 }
 
-// Hides reports whether a tool that asks for permission is hidden from the
-// model: the last rule about that permission denies everything.
+// Hides reports whether a tool that asks for permission is hidden from the model, because the last
+// rule about that permission denies everything.
 func (rs Ruleset) Hides(permission string) bool {
 	for i := len(rs) - 1; i >= 0; i-- {
 		if Match(permission, rs[i].Permission) {

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// A Shadow is a rule that restricts something, and a later one that is looser
-// and is about all of it: since the last match wins, the first has no effect.
+// A Shadow is a restricting rule without effect, because a later, looser rule matches everything
+// that it does.
 type Shadow struct{ Rule, By Rule }
 
-// Shadows returns the rules that deny or ask about nothing because of a later
-// one. What is not surely one is left out.
+// Shadows returns the restricting rules that later rules make ineffective. It leaves out doubtful
+// cases.
 func (rs Ruleset) Shadows() (out []Shadow) {
 	for i, r := range rs {
 		for _, by := range slices.Backward(rs[i+1:]) {
@@ -23,9 +23,8 @@ func (rs Ruleset) Shadows() (out []Shadow) {
 	return out
 }
 
-// Bare returns the rules that deny or ask about a command without arguments
-// only, and were probably meant for all of it: a plain word, as "rm", where no
-// rule is as strict about "rm *".
+// Bare returns the rules that restrict only a command without arguments but were probably meant for
+// all its uses: a plain word such as "rm", where no rule is as strict about "rm *".
 func (rs Ruleset) Bare() (out Ruleset) {
 	for _, r := range rs {
 		if r.Permission != "bash" || r.Action == Allow || r.Pattern == "" || strings.ContainsAny(r.Pattern, "*? \t\n") {

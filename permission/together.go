@@ -7,15 +7,14 @@ import (
 	"slices"
 )
 
-// Together returns requests with those for one permission put together, in the
-// order in which the permissions come first. Of their details those stay that
-// are not at odds.
+// Together returns requests with those for the same permission merged, in the order in which the
+// permissions first appear. Details that contradict each other are dropped.
 func Together(reqs []Request) []Request {
 	if len(reqs) == 1 {
 		return reqs
 	}
 	var out []Request
-	var patterns, always, odds []map[string]bool // what is known, and details that differ, by request
+	var patterns, always, odds []map[string]bool // what has been collected, and the details that differ, by request
 	for _, r := range reqs {
 		i := slices.IndexFunc(out, r.joins)
 		if i < 0 {
@@ -41,8 +40,8 @@ func Together(reqs []Request) []Request {
 	return out
 }
 
-// joins reports whether two requests differ in nothing but what they are about.
-// Of addresses a place is said for all of them, so these stay apart.
+// joins reports whether two requests differ only in their patterns. Requests for addresses never
+// join, because Place holds for all addresses of a request.
 func (r Request) joins(o Request) bool {
 	return r.Permission == o.Permission && !r.Addresses && !o.Addresses && r.Fingerprint == o.Fingerprint && r.Changed == o.Changed
 }
@@ -57,13 +56,13 @@ func added(list, more []string, known map[string]bool) []string {
 	return list
 }
 
-// union adds to each list of a map what another has more.
+// union adds to each list of a the elements that only b has.
 func union[T comparable](a, b map[string][]T) map[string][]T {
 	for key, list := range b {
 		if a == nil {
 			a = map[string][]T{}
 		}
-		all := a[key][:len(a[key]):len(a[key])] // not in the memory of who made it
+		all := a[key][:len(a[key]):len(a[key])] // a copy, so that the caller's slice stays unchanged
 		for _, x := range list {
 			if !slices.Contains(all, x) {
 				all = append(all, x)
@@ -74,21 +73,20 @@ func union[T comparable](a, b map[string][]T) map[string][]T {
 	return a
 }
 
-// An Asker asks for all the requests that it is given with one question.
+// An Asker asks for all given requests with one question.
 type Asker interface {
 	Ask(ctx context.Context, reqs ...Request) error
 }
 
-// A Batch collects what has to be allowed before something is done. Nobody is
-// asked before [Batch.Submit], so that all of it is one decision. A Batch
-// belongs to one goroutine.
+// A Batch collects requests until [Batch.Submit] asks for all of them at once, before any of the
+// work is done. A Batch belongs to one goroutine.
 type Batch struct {
 	by   Asker
 	open []Request
 	done []Request
 }
 
-// NewBatch returns a batch for by, or by itself where it is one already.
+// NewBatch returns a batch that asks through by, or by itself if it already is a batch.
 func NewBatch(by Asker) *Batch {
 	if g, ok := by.(*Batch); ok {
 		return g
@@ -96,7 +94,7 @@ func NewBatch(by Asker) *Batch {
 	return &Batch{by: by}
 }
 
-// Ask adds requests. What this batch was allowed before is not asked again.
+// Ask adds requests. What this batch has already been allowed is not asked again.
 func (g *Batch) Ask(_ context.Context, reqs ...Request) error {
 	for _, req := range reqs {
 		if !slices.ContainsFunc(g.done, req.coveredBy) {
@@ -106,26 +104,25 @@ func (g *Batch) Ask(_ context.Context, reqs ...Request) error {
 	return nil
 }
 
-// Open returns what was added and not asked yet.
+// Open returns the added requests that have not been submitted.
 func (g *Batch) Open() []Request { return g.open }
 
-// Submit asks for all that was added. Before it has returned nil, nothing may
-// be done, and nothing said of what was looked at.
+// Submit asks for everything added. Until it has returned nil, the caller must not act, nor reveal
+// anything about what it looked at.
 func (g *Batch) Submit(ctx context.Context) error {
 	open := g.open
 	if g.open = nil; len(open) == 0 {
 		return nil
 	}
 	if err := g.by.Ask(ctx, open...); err != nil {
-		return err // and it is not asked again
+		return err // the requests are not asked again
 	}
 	g.done = append(g.done, open...)
 	return nil
 }
 
-// Fail returns why something can not be done, to who may know it: what was
-// added is asked first, and where that is not allowed, its error is the answer.
-// A refusal is told as it is.
+// Fail returns why something cannot be done, once the caller may know it: it submits the added
+// requests first and, if they are not allowed, returns that error instead.
 func (g *Batch) Fail(ctx context.Context, err error) error {
 	for _, refusal := range []error{ErrDenied, ErrRejected, ErrUnattended} {
 		if errors.Is(err, refusal) {
@@ -138,8 +135,7 @@ func (g *Batch) Fail(ctx context.Context, err error) error {
 	return err
 }
 
-// coveredBy reports whether a request asks for nothing that another does not ask
-// for in the same words.
+// coveredBy reports whether o asks for everything that r does, in the same words.
 func (r Request) coveredBy(o Request) bool {
 	if !r.joins(o) || len(r.Uncertainties) > 0 {
 		return false
