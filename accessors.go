@@ -1,27 +1,28 @@
 package helve
 
-// Records are what a runtime keeps: sessions with their messages and calls, and
-// what was changed on disk.
+// Records gives access to what a runtime keeps: sessions with their messages and calls, and changes
+// on disk. See [Runtime.Records].
 type Records struct{ rt *Runtime }
 
-// Records returns what is kept.
+// Records returns access to what the runtime keeps.
 func (r *Runtime) Records() Records { return Records{r} }
 
-// Requests are what waits for a person: requests for permission, and questions
-// of tools.
+// Requests gives access to what waits for a person: permission requests, and questions of tools.
+// See [Runtime.Requests].
 type Requests struct{ rt *Runtime }
 
-// Requests returns what waits for a person.
+// Requests returns access to what waits for a person.
 func (r *Runtime) Requests() Requests { return Requests{r} }
 
-// Permissions are the rules in force and the approvals that people gave.
+// Permissions gives access to the rules in force and to people's approvals. See
+// [Runtime.Permissions].
 type Permissions struct{ rt *Runtime }
 
-// Permissions returns the rules in force and the approvals.
+// Permissions returns access to the rules in force and to people's approvals.
 func (r *Runtime) Permissions() Permissions { return Permissions{r} }
 
-// Jobs are the commands in the background.
+// Jobs gives access to the background commands. See [Runtime.Jobs].
 type Jobs struct{ rt *Runtime }
 
-// Jobs returns the commands in the background.
+// Jobs returns access to the background commands.
 func (r *Runtime) Jobs() Jobs { return Jobs{r} }

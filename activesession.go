@@ -15,27 +15,27 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// A activeSession is a session that agents work on: what holds for all of them
-// there. What those who started it are denied is denied here, at any depth.
+// An activeSession is a session that agents work on, with what holds for all agents there. Whatever
+// is denied to the agents that started it is denied here too, at any depth.
 type activeSession struct {
 	session  string
 	rules    permission.Ruleset   // the session's own
-	ceilings []permission.Ruleset // what those above are denied
+	ceilings []permission.Ruleset // what is denied to its ancestors
 	readOnly bool
 	locked   bool
-	depth    int // how many started each other above this one
+	depth    int // how many sessions are above this one
 	budget   *loop.Purse
 
 	mu      sync.Mutex
 	limited map[string]*agent.Spec
-	acting  *agent.Spec // who takes the step that is under way
+	acting  *agent.Spec // the agent of the current step
 }
 
-// activeSessions are those that are worked on now.
+// activeSessions are the sessions that are being worked on.
 type activeSessions struct {
 	mu   sync.Mutex
 	open map[string]*activeSession
-	last *agent.Spec // who acted last, where that one is locked
+	last *agent.Spec // the last agent to act, if that one is locked
 }
 
 func (s *activeSessions) session(session string) *activeSession {
@@ -44,8 +44,7 @@ func (s *activeSessions) session(session string) *activeSession {
 	return s.open[session]
 }
 
-// locked is an agent that may change nothing and works now, or was the last to;
-// nil for none.
+// locked returns a locked agent that works now, or that was the last to work; nil if there is none.
 func (s *activeSessions) locked() *agent.Spec {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,7 +62,7 @@ func (st *activeSession) current() *agent.Spec {
 	return st.acting
 }
 
-// setActing notes who takes the next step of a session.
+// setActing records which agent takes the next step of a session.
 func (s *activeSessions) setActing(session string, a *agent.Spec) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +77,7 @@ func (s *activeSessions) setActing(session string, a *agent.Spec) {
 	}
 }
 
-// add opens a station until close is called.
+// add registers an active session until close is called.
 func (s *activeSessions) add(st *activeSession) (close func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,7 +94,7 @@ func (s *activeSessions) add(st *activeSession) (close func()) {
 	}
 }
 
-// limitAgent is an agent as it may act here.
+// limitAgent returns an agent with the limits of this session.
 func (st *activeSession) limitAgent(a *agent.Spec) *agent.Spec {
 	if st == nil || a == nil {
 		return a
@@ -116,8 +115,8 @@ func (st *activeSession) limitAgent(a *agent.Spec) *agent.Spec {
 	return &l
 }
 
-// child is a station for a session that caller starts from this one, which is
-// nil where calls are made that no prompt stands behind.
+// child returns an active session for row, which caller starts from this one. st is nil for calls
+// made outside a prompt.
 func (st *activeSession) child(caller *agent.Spec, row store.Session, purse *loop.Purse) *activeSession {
 	child := &activeSession{session: row.ID, rules: row.Rules, budget: purse, depth: 1}
 	if st != nil {
@@ -127,7 +126,7 @@ func (st *activeSession) child(caller *agent.Spec, row store.Session, purse *loo
 	return child
 }
 
-// restrict takes on what an agent above is denied.
+// restrict adds what is denied to an agent above as a ceiling.
 func (st *activeSession) restrict(caller *agent.Spec) {
 	st.ceilings = append(st.ceilings, caller.Policy.Rules.Denials())
 	st.ceilings = append(st.ceilings, caller.Policy.Ceilings...)
@@ -135,8 +134,8 @@ func (st *activeSession) restrict(caller *agent.Spec) {
 	st.locked = st.locked || caller.Locked
 }
 
-// activeSession is the station of a session that a person goes on with: all that
-// its forebears were denied is denied there, as far as they are known.
+// activeSession returns the active session for row, which a person continues. All that is known to
+// be denied to the session's ancestors is denied there.
 func (r *Runtime) activeSession(ctx context.Context, s *store.Store, row store.Session) (*activeSession, error) {
 	st := &activeSession{session: row.ID, rules: row.Rules, budget: loop.NewPurse(nil, limitOf(r.opt.Loop.Session))}
 	for up := row; up.Parent != "" && st.depth < maxDepth; st.depth++ {
@@ -160,17 +159,17 @@ func (r *Runtime) activeSession(ctx context.Context, s *store.Store, row store.S
 	return st, nil
 }
 
-// unknownParent stands for an agent that is no more: what it was denied is not
-// known, and so everything is.
+// unknownParent stands for an agent that no longer exists: what it was denied is not known, so
+// everything is denied.
 func unknownParent() *agent.Spec {
 	return &agent.Spec{Policy: permission.Policy{Rules: denied("an agent that is no more", "*")}}
 }
 
-// maxDepth bounds how far up forebears are looked for.
+// maxDepth limits how many ancestors of a session are looked up.
 const maxDepth = 100
 
-// chargeBudget takes a call that another call makes out of the session's purse; those of
-// the model are paid for by the loop.
+// chargeBudget charges a call made by another call to the session's budget. The loop charges the
+// calls of the model.
 func (r *Runtime) chargeBudget(c *callState) error {
 	st := r.active.session(c.Session)
 	if c.Parent == "" || st == nil {
@@ -182,12 +181,12 @@ func (r *Runtime) chargeBudget(c *callState) error {
 	return nil
 }
 
-// agentIn is the agent of that name as it may act in a session.
+// agentIn returns the agent with a name, with the limits of a session.
 func (r *Runtime) agentIn(session, name string) *agent.Spec {
 	return r.active.session(session).limitAgent(r.agent(name))
 }
 
-// agentOf is the agent that makes a call, as it may act there.
+// agentOf returns the agent that makes a call, with the limits of the call's session.
 func (r *Runtime) agentOf(c *tool.Call) *agent.Spec {
 	if h, ok := c.Host.(*host); ok {
 		return h.agent
@@ -195,12 +194,12 @@ func (r *Runtime) agentOf(c *tool.Call) *agent.Spec {
 	return r.agentIn(c.Session, c.Agent)
 }
 
-// limitOf is a budget as the loop takes it.
+// limitOf converts a budget for the loop.
 func limitOf(b agent.Budget) loop.Limit {
 	return loop.Limit{Time: b.Time, Idle: b.Idle, Tokens: b.Tokens, Cost: b.Cost, Steps: b.Steps, Calls: b.Calls}
 }
 
-// denied are rules of one origin that deny permissions whole.
+// denied returns rules of one origin that deny whole permissions.
 func denied(origin string, permissions ...string) permission.Ruleset {
 	var rs permission.Ruleset
 	for _, p := range permissions {

@@ -15,15 +15,14 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// cancelGrace is how long a tool that was cancelled may take to end by
-// itself before its caller goes on without it.
+// cancelGrace is how long a cancelled tool may take to end before the call returns without it.
 const cancelGrace = 500 * time.Millisecond
 
-// Call runs one tool call from arrival to reply. Every caller comes through
-// here, whatever its door, and every kind of tool.
+// Call runs one tool call and returns its result. Calls of every kind of tool, from every
+// interface, go through it.
 //
-// The error is a [*tool.Error]. When Call returns, the call is recorded.
-// After ctx ends Call returns within a second, whatever the tool does.
+// The error is a [*tool.Error]. When Call returns, the call is recorded. After ctx ends, Call
+// returns within a second, whatever the tool does.
 func (r *Runtime) Call(ctx context.Context, req tool.Call) (res *tool.Result, err error) {
 	ctx, release, err := r.acquire(ctx)
 	if err != nil {
@@ -33,7 +32,7 @@ func (r *Runtime) Call(ctx context.Context, req tool.Call) (res *tool.Result, er
 	c := r.newCallState(req)
 	ctx, unregister, err := r.registerCall(ctx, c)
 	defer unregister()
-	defer func() { res, err = r.finishCall(ctx, c, res, err) }() // record, whatever happened
+	defer func() { res, err = r.finishCall(ctx, c, res, err) }() // record the call, whatever happened
 	if err != nil {
 		return nil, err
 	}
@@ -68,8 +67,8 @@ func (r *Runtime) Call(ctx context.Context, req tool.Call) (res *tool.Result, er
 	return res, nil
 }
 
-// acquire joins the life of a call to that of the runtime: Close cancels it,
-// waits for it, and lets no other begin.
+// acquire ties a call to the life of the runtime: Close cancels it and waits for it, and no call
+// can begin after Close.
 func (r *Runtime) acquire(ctx context.Context) (context.Context, func(), error) {
 	r.closing.RLock()
 	defer r.closing.RUnlock()
@@ -86,8 +85,8 @@ func (r *Runtime) acquire(ctx context.Context) (context.Context, func(), error) 
 	}, nil
 }
 
-// registerCall makes a call one that [Runtime.Cancel] ends, and refuses one whose id is
-// another's: that of a call under way, or none of a call at all.
+// registerCall makes a call one that [Runtime.Cancel] can end. It refuses an id that another
+// running call has, or that is reserved and so no id of a call.
 func (r *Runtime) registerCall(ctx context.Context, c *callState) (_ context.Context, done func(), err error) {
 	ctx, end := context.WithCancelCause(ctx)
 	free := func() { end(nil) }
@@ -105,19 +104,19 @@ func (r *Runtime) registerCall(ctx context.Context, c *callState) (_ context.Con
 	}, nil
 }
 
-// A callState is a call on its way.
+// A callState is a call in progress.
 type callState struct {
 	tool.Call
-	agent   *agent.Spec // nil when there is none of that name
+	agent   *agent.Spec // nil if there is no agent of that name
 	arrived time.Time
-	input   []byte // the arguments as they came
+	input   []byte // the arguments as received
 	repairs []tool.Repair
-	renamed bool // the name was taken in lower case
+	renamed bool // the tool name was matched in lower case
 	started bool // its record exists
-	inTurn  bool // it is part of a conversation that is going on
+	inTurn  bool // it is part of a running conversation
 }
 
-// newCallState gives a call what it lacks and tells that it has arrived.
+// newCallState fills in what req leaves out and reports that the call has arrived.
 func (r *Runtime) newCallState(req tool.Call) *callState {
 	c := &callState{Call: req, arrived: r.now(), input: req.Input}
 	if c.ID == "" {
@@ -147,8 +146,8 @@ func (r *Runtime) newCallState(req tool.Call) *callState {
 	return c
 }
 
-// lookup finds the tool: the newest of that name that is offered to the
-// caller. A name in another case is taken for the tool in lower case.
+// lookup returns the newest tool of the call's name that is offered to the caller. If only the name
+// in lower case exists, that tool is meant.
 func (r *Runtime) lookup(ctx context.Context, c *callState) (tool.Tool, error) {
 	if err := r.policyError(c.Tool); err != nil {
 		return tool.Tool{}, err
@@ -185,13 +184,13 @@ func (r *Runtime) lookup(ctx context.Context, c *callState) (tool.Tool, error) {
 	if hint := r.serverHint(c.Tool); hint != "" {
 		missing.Hint = hint
 	}
-	if why := r.customError(c.Tool); why != "" { // the model can tell the person
+	if why := r.customError(c.Tool); why != "" { // so that the model can tell the person
 		missing.Err, missing.Hint = fmt.Errorf("%w %s", missing.Err, why), ""
 	}
 	return tool.Tool{}, r.invalidCall(ctx, c, missing)
 }
 
-// policyError is the error of everything while the rules are broken.
+// policyError is the error of every call while the rules are invalid.
 func (r *Runtime) policyError(name string) error {
 	if r.opt.PolicyError == "" {
 		return nil
@@ -200,7 +199,7 @@ func (r *Runtime) policyError(name string) error {
 		Err: fmt.Errorf("everything is denied because the config is broken: %s", r.opt.PolicyError)}
 }
 
-// find looks the tool up among those that are there.
+// find looks the tool up among the registered ones.
 func (r *Runtime) find(ctx context.Context, c *callState, a tool.Audience) (tool.Tool, bool) {
 	if e, ok := r.available(ctx, c.Tool, a, c.agent); ok {
 		return c.selectTool(e), true
@@ -214,8 +213,8 @@ func (r *Runtime) find(ctx context.Context, c *callState, a tool.Audience) (tool
 	return tool.Tool{}, false
 }
 
-// selectTool notes which tool the call goes to. What asks for a tool from outside
-// says what that tool looks like, because it may change.
+// selectTool records which tool the call goes to. The requests of a tool from outside carry its
+// fingerprint, because such a tool may change.
 func (c *callState) selectTool(e *registered) tool.Tool {
 	if h, ok := c.Host.(*host); ok {
 		h.policy = c.agent.Policy.Of(e.spec.Name, e.spec.Permission)
@@ -246,8 +245,8 @@ func (r *Runtime) available(ctx context.Context, name string, a tool.Audience, w
 	return e, err == nil
 }
 
-// invalidCall lets the tool that catches such calls answer for one that was not
-// understood, so that the model gets a result it knows how to read.
+// invalidCall lets the tool for invalid calls answer one that was not understood, so that the model
+// gets a result it can read.
 func (r *Runtime) invalidCall(ctx context.Context, c *callState, e *tool.Error) error {
 	catcher, ok := r.registry.catcher()
 	if !ok {
@@ -265,8 +264,7 @@ func (r *Runtime) invalidCall(ctx context.Context, c *callState, e *tool.Error) 
 	return e
 }
 
-// check holds the arguments against the schema; afterwards c.Input is the
-// checked value.
+// check validates the arguments against the schema. Afterwards c.Input is the checked value.
 func (r *Runtime) check(ctx context.Context, t tool.Tool, c *callState) error {
 	_, err := guard(func() (*tool.Result, error) {
 		if r.opt.Strict {
@@ -285,8 +283,8 @@ func (r *Runtime) check(ctx context.Context, t tool.Tool, c *callState) error {
 	return err
 }
 
-// publishCall publishes an event of a call. Plugins and hook commands hear of a
-// call that is part of a conversation by its messages.
+// publishCall publishes an event of a call. Plugins and hook commands learn of a call that is part
+// of a conversation from its messages instead.
 func (r *Runtime) publishCall(c *callState, p event.Payload) {
 	if c.inTurn {
 		r.events.publishQuietly(p)
@@ -295,13 +293,13 @@ func (r *Runtime) publishCall(c *callState, p event.Payload) {
 	}
 }
 
-// run hands the call to its tool.
+// run lets the tool run the call.
 func (r *Runtime) run(ctx context.Context, t tool.Tool, c *callState) (*tool.Result, error) {
 	r.publishCall(c, event.CallRunning{ID: c.ID, Session: c.Session, Tool: c.Tool, Input: bytes.Clone(c.Input)})
 	if err := r.loops.check(ctx, c); err != nil {
 		return nil, err
 	}
-	own := c.Call // a tool that is left behind keeps its own copy
+	own := c.Call // an abandoned tool keeps its own copy
 	res, err := r.waitOrAbandon(ctx, func() (*tool.Result, error) { return t.Run(ctx, &own) })
 	if e, ok := r.registry.newest(c.Tool); ok && !e.builtin && !e.spec.ReadOnly {
 		r.invalidateFiles()
@@ -309,7 +307,7 @@ func (r *Runtime) run(ctx context.Context, t tool.Tool, c *callState) (*tool.Res
 	return r.completeResult(res), err
 }
 
-// waitOrAbandon waits for f, but not for one that does not end when it is told to.
+// waitOrAbandon waits for f, but abandons it if it does not end when cancelled.
 func (r *Runtime) waitOrAbandon(ctx context.Context, f func() (*tool.Result, error)) (*tool.Result, error) {
 	type outcome struct {
 		res *tool.Result
@@ -318,7 +316,7 @@ func (r *Runtime) waitOrAbandon(ctx context.Context, f func() (*tool.Result, err
 	done := make(chan outcome, 1)
 	r.workers.run(func() {
 		o := outcome{err: errors.New("the tool ended its goroutine instead of returning")}
-		defer func() { done <- o }() // also when it does just that
+		defer func() { done <- o }() // also if f exits its goroutine
 		o.res, o.err = guard(f)
 	})
 	select {
@@ -336,7 +334,7 @@ func (r *Runtime) waitOrAbandon(ctx context.Context, f func() (*tool.Result, err
 	}
 }
 
-// guard turns a panic into an error of this call.
+// guard turns a panic of f into an error of this call.
 func guard(f func() (*tool.Result, error)) (res *tool.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -346,7 +344,7 @@ func guard(f func() (*tool.Result, error)) (res *tool.Result, err error) {
 	return f()
 }
 
-// completeResult gives a result what the wire form promises.
+// completeResult fills in the fields that the JSON form of a result always has.
 func (r *Runtime) completeResult(res *tool.Result) *tool.Result {
 	if res == nil {
 		return nil

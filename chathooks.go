@@ -10,8 +10,8 @@ import (
 	"github.com/helve-dev/helve/model"
 )
 
-// shape lets plugins change what a model is asked: how, by chat.params, and
-// what it is told first, by experimental.chat.system.transform.
+// shape lets plugins change a model request: its parameters by chat.params, its system prompt by
+// experimental.chat.system.transform.
 func (r *Runtime) shape(ctx context.Context, to message.Info, req *model.Request) error {
 	if r.custom == nil {
 		return nil
@@ -21,7 +21,7 @@ func (r *Runtime) shape(ctx context.Context, to message.Info, req *model.Request
 	})
 	params := chatParams{Temperature: req.Temperature, TopP: req.TopP, Options: req.Options}
 	if params.Options == nil {
-		params.Options = map[string]any{} // scripts set keys in it
+		params.Options = map[string]any{} // a map, so that scripts can set keys in it
 	}
 	params, err := runChatHooks(ctx, r, "chat.params", about, params)
 	if err != nil {
@@ -33,25 +33,25 @@ func (r *Runtime) shape(ctx context.Context, to message.Info, req *model.Request
 	return err
 }
 
-// chatParams are what plugins may change of a request.
+// chatParams are the parameters of a request that plugins may change.
 type chatParams struct {
 	Temperature *float64       `json:"temperature,omitempty"`
 	TopP        *float64       `json:"topP,omitempty"`
 	Options     map[string]any `json:"options"`
 }
 
-// chatSystem is what a model is told first.
+// chatSystem is the system prompt as plugins see it.
 type chatSystem struct {
 	System []string `json:"system"`
 }
 
-// chatPrompt is a prompt as plugins see it.
+// chatPrompt is a user message as plugins see it.
 type chatPrompt struct {
 	Message map[string]any   `json:"message"`
 	Parts   []map[string]any `json:"parts"`
 }
 
-// acknowledge lets plugins change what a person said, by chat.message.
+// chatMessage lets plugins change a user message, by chat.message.
 func (r *Runtime) chatMessage(ctx context.Context, session string, s *loop.Said) error {
 	if r.custom == nil {
 		return nil
@@ -78,8 +78,7 @@ func (r *Runtime) chatMessage(ctx context.Context, session string, s *loop.Said)
 	return nil
 }
 
-// runChatHooks runs the hooks of a name over a value and returns what they have made of
-// it, in a value of its own.
+// runChatHooks runs the hooks of a name over a value and returns the changed copy.
 func runChatHooks[T any](ctx context.Context, r *Runtime, name string, input json.RawMessage, given T) (T, error) {
 	if !r.custom.Has(name) {
 		r.custom.Need(ctx, "")

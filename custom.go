@@ -22,91 +22,89 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// Custom says what users bring. Nothing of it is read before a call or a
-// listing needs it, and nothing of a folder that is not trusted is run.
+// Custom configures custom tools, plugins and hooks. Nothing of them is read before a call or a
+// listing needs it, and nothing in an untrusted folder is run.
 type Custom struct {
-	// Folders hold tools in tool/ and tools/, and plugins in plugin/ and
-	// plugins/. Of two tools of one name that of the later folder counts.
+	// Folders hold tools in tool/ and tools/, and plugins in plugin/ and plugins/. If two tools
+	// have the same name, the one from the later folder wins.
 	Folders []CustomFolder
-	// Plugins are further plugins: files, or packages that are installed.
+	// Plugins are further plugins: files, or installed packages.
 	Plugins []PluginEntry
-	// Commands see calls and events as hooks do.
+	// Commands are programs that see calls and events as hooks do.
 	Commands HookCommands
 
-	// Memory bounds each engine, 128 MiB when 0; LoadTimeout how long a folder
-	// may take to load, 30 seconds when 0; HookTimeout how long the hooks of
-	// plugins may take, 10 seconds when 0.
+	// Memory limits each script engine, 128 MiB when 0. LoadTimeout is how long a folder may take
+	// to load, 30 seconds when 0. HookTimeout is how long the hooks of plugins may take, 10 seconds
+	// when 0.
 	Memory                   int64
 	LoadTimeout, HookTimeout time.Duration
 
-	// Full names tools that may do what rules would ask about. What rules deny
-	// they may not, nor change what decides what is run or allowed later.
+	// Full names tools that may do what rules would ask about. They still may not do what rules
+	// deny, nor change files that decide what is run or allowed later.
 	Full []string
-	// Required names plugins without whose hooks no call is made: by file
-	// name, with or without its ending, or by package.
+	// Required names plugins that must be present for any call to be made: by file name, with or
+	// without its ending, or by package.
 	Required []string
 	// Also are further folders that files may import from.
 	Also []string
-	// Worker is what runs files that need more than the engine within has:
-	// "bun", "node", "off", or "" for whichever is installed.
+	// Worker is the program for files that need more than the embedded engine has: "bun", "node",
+	// "off", or "" for whichever is installed.
 	Worker string
-	// Watch is how often files are looked at while nobody calls; 0 for never.
+	// Watch is how often files are checked for changes between calls; 0 for never.
 	Watch time.Duration
 
-	// Config is what plugins are told about the configuration, as JSON.
+	// Config is the configuration that plugins are shown, as JSON.
 	Config json.RawMessage
-	// Client answers what plugins ask of a client that this runtime is not
-	// itself, such as session.prompt; nil answers that there is nobody.
+	// Client answers the requests that plugins send through their client and that the runtime does
+	// not answer itself, such as session.prompt. When it is nil, those requests fail.
 	Client func(ctx context.Context, method string, args json.RawMessage) (json.RawMessage, error)
 }
 
 // A CustomFolder is a config folder of a user or a project.
 type CustomFolder struct {
 	Path    string
-	Project bool // it comes with the project
-	// Trusted says whether the folder may be run from with what it holds now;
-	// nil is always. It is asked again when files have changed.
+	Project bool // it belongs to the project
+	// Trusted reports whether code in the folder may run with its current contents; nil means
+	// always. It is called again when files have changed.
 	Trusted func() bool
-	// Stamp, if set, names the act by which the folder came to be trusted. The
-	// packages that its files import have to stay what they were after it.
+	// Stamp, if set, identifies the act by which the folder became trusted. The packages that its
+	// files import must not change after that.
 	Stamp func() string
 }
 
 // A PluginEntry is a plugin that a config file names.
 type PluginEntry struct {
 	Spec    string // ./file.ts, file:///… or the name of a package
-	Base    string // the folder that relative names start from
+	Base    string // the folder that relative names are relative to
 	Options json.RawMessage
-	// Trusted says whether it may be run; nil is always.
+	// Trusted reports whether it may run; nil means always.
 	Trusted func() bool
 }
 
-// HookCommands are commands that see calls before and after they are run, and
-// events.
+// HookCommands are programs that see calls before and after they run, and events.
 type HookCommands struct{ Before, After, Event []HookCommand }
 
-// A HookCommand is a program that gets JSON and answers with JSON; see
-// docs/custom-tools.md.
+// A HookCommand is a program that reads JSON and answers with JSON; see docs/custom-tools.md.
 type HookCommand struct {
 	Command  []string
 	Tools    []string // which calls it sees, with * and ?; all when empty
 	Events   []string // which events it sees, likewise
 	Timeout  time.Duration
-	Required bool   // a call is not made if it fails
-	Dir      string // where it runs; Options.Dir when empty
-	From     string // the config file, for messages
-	// Trusted says whether it may be run as it is now; nil is always.
+	Required bool   // if it fails, the call is not made
+	Dir      string // its working directory; Options.Dir when empty
+	From     string // the config file that names it, for messages
+	// Trusted reports whether it may run as it is now; nil means always.
 	Trusted func() bool
 }
 
-// Plugins are the files that users bring: tools, plugins and hooks.
+// Plugins gives access to the files that users add: tools, plugins and hooks. See
+// [Runtime.Plugins].
 type Plugins struct{ rt *Runtime }
 
-// Plugins returns what users bring.
+// Plugins returns access to the files that users add.
 func (r *Runtime) Plugins() Plugins { return Plugins{r} }
 
-// Files returns the files with what is known about them so far.
-// [Runtime.Gather] loads them.
+// Files returns the files with what is known about them so far. [Runtime.Gather] loads them.
 func (r Plugins) Files() []plugin.File {
 	if r.rt.custom == nil {
 		return nil
@@ -114,13 +112,13 @@ func (r Plugins) Files() []plugin.File {
 	return r.rt.custom.Status()
 }
 
-// loadForCall brings in what a call may need of what users brought.
+// loadForCall loads the custom tools and plugins that a call may need.
 func (r *Runtime) loadForCall(ctx context.Context, c *callState) error {
 	if r.custom == nil {
 		return nil
 	}
 	_, err := r.waitOrAbandon(ctx, func() (*tool.Result, error) {
-		own := c.Call // one that is left behind keeps its own copy
+		own := c.Call // an abandoned load keeps its own copy
 		r.custom.NeedFor(ctx, &own)
 		if lower := strings.ToLower(c.Tool); lower != c.Tool {
 			own.Tool = lower
@@ -132,8 +130,8 @@ func (r *Runtime) loadForCall(ctx context.Context, c *callState) error {
 	return err
 }
 
-// loadCustom loads what users brought, so that who has named a tool that is
-// not there is told of all that are.
+// loadCustom loads all custom tools, so that the error for an unknown tool can name every tool
+// there is.
 func (r *Runtime) loadCustom(ctx context.Context) {
 	if r.custom == nil {
 		return
@@ -143,8 +141,8 @@ func (r *Runtime) loadCustom(ctx context.Context) {
 	r.custom.Gather(ctx)
 }
 
-// customError says why a tool that a user's file would define is not there; ""
-// where that is not the reason.
+// customError returns why a tool that a user's file would define is missing, or "" if that is not
+// the reason.
 func (r *Runtime) customError(name string) string {
 	if r.custom == nil {
 		return ""
@@ -152,8 +150,8 @@ func (r *Runtime) customError(name string) string {
 	return r.custom.Why(name)
 }
 
-// showConfig lets plugins see the configuration, once. It is settled before
-// plugins are loaded, so what they make of it is not taken over.
+// showConfig shows plugins the configuration, once. The configuration is final before plugins are
+// loaded, so changes that they make to it have no effect.
 func (r *Runtime) showConfig(ctx context.Context) {
 	if !r.custom.Has(hookConfig) || !r.configShown.CompareAndSwap(false, true) {
 		return
@@ -170,7 +168,7 @@ func (r *Runtime) showConfig(ctx context.Context) {
 	}
 }
 
-// openCustom makes the room for what users bring. It reads nothing.
+// openCustom prepares custom tools and plugins. It reads no files.
 func (r *Runtime) openCustom() error {
 	opt := r.opt.Custom
 	r.hooks = slices.Clone(r.opt.Hooks)
@@ -212,7 +210,7 @@ func (r *Runtime) openCustom() error {
 	return nil
 }
 
-// customCache is where what was made of files is kept; "" for nowhere.
+// customCache returns the cache directory for compiled files, or "" for none.
 func (r *Runtime) customCache() string {
 	if r.opt.DataDir == "" {
 		return ""
@@ -220,8 +218,8 @@ func (r *Runtime) customCache() string {
 	return r.ownFolder("custom-cache")
 }
 
-// customReadable are the folders that programs of users have to read behind a
-// strict wall: their own. What else is in a config folder stays hidden.
+// customReadable returns the folders that custom programs must be able to read in a strict sandbox:
+// their own. The rest of a config folder stays hidden.
 func (r *Runtime) customReadable() (out []string) {
 	for _, f := range r.opt.Custom.Folders {
 		for _, name := range []string{"tool", "tools", "plugin", "plugins", "node_modules"} {
@@ -231,8 +229,7 @@ func (r *Runtime) customReadable() (out []string) {
 	return out
 }
 
-// programsOf says how the programs of a call run: as the commands of its agent
-// do.
+// programsOf returns how the programs of a call run: as the commands of its agent do.
 func (r *Runtime) programsOf(c *tool.Call) process.Program {
 	p := process.Program{AsCommands: true}
 	if agent := r.agentOf(c); agent != nil {
@@ -243,7 +240,7 @@ func (r *Runtime) programsOf(c *tool.Call) process.Program {
 	return p
 }
 
-// variables are those that scripts see: the ones that commands get.
+// variables returns the environment that scripts see: that of commands.
 func (r *Runtime) variables() map[string]string {
 	env, _ := process.Environment{Pass: r.opt.Shell.PassEnv, Set: r.opt.Shell.SetEnv}.Build(os.Environ())
 	out := make(map[string]string, len(env))
@@ -255,21 +252,20 @@ func (r *Runtime) variables() map[string]string {
 	return out
 }
 
-// scriptSaid passes on what a script has logged.
+// scriptSaid publishes a log line of a script.
 func (r *Runtime) scriptSaid(l scripthost.Line) {
 	r.events.publish(event.ScriptLogged{Tool: l.Tool, Level: l.Level, Text: l.Text})
 }
 
-// backgroundPrefix begins the ids of what scripts do while there is no call. No call
-// has such an id.
+// backgroundPrefix starts the ids for what scripts do outside calls. No call has such an id.
 const backgroundPrefix = "event"
 
-// isBackgroundID reports whether an id is not one of a call, but of what a script
-// did while it heard of an event.
+// isBackgroundID reports whether an id stands for what a script did while it handled an event,
+// rather than for a call.
 func isBackgroundID(id string) bool { return strings.HasPrefix(id, backgroundPrefix+"_") }
 
-// refuseLocked refuses a locked agent the tools that run in bun or node: one process
-// serves all agents there, and can write.
+// refuseLocked refuses a locked agent the tools that run in bun or node: one process there serves
+// all agents, and can write.
 func (r *Runtime) refuseLocked(c *callState) error {
 	if !c.agent.Locked || r.custom == nil {
 		return nil
@@ -283,8 +279,9 @@ func (r *Runtime) refuseLocked(c *callState) error {
 	return nil
 }
 
-// backgroundCall is whom scripts work for while there is no call: the first agent, who
-// is never asked. While a locked agent works nothing is changed by them either.
+// backgroundCall returns the call on whose behalf scripts work outside calls: one of the first
+// agent, which is never asked about. While a locked agent works, such scripts cannot change
+// anything either.
 func (r *Runtime) backgroundCall(name string) *tool.Call {
 	who := r.agent("")
 	if who == nil {
@@ -304,7 +301,7 @@ func (r *Runtime) backgroundCall(name string) *tool.Call {
 // A backgroundHost decides by the rules alone.
 type backgroundHost struct{ host }
 
-// Ask refuses what would have to be asked.
+// Ask refuses requests that would have to be asked about.
 func (h *backgroundHost) Ask(_ context.Context, c *tool.Call, reqs ...permission.Request) error {
 	own := make([]permission.Request, len(reqs))
 	for i, req := range reqs {
@@ -318,9 +315,9 @@ func (h *backgroundHost) Ask(_ context.Context, c *tool.Call, reqs ...permission
 	return err
 }
 
-// askScripted asks for a script of a user: plugins may answer for the person, but not
-// for their own scripts, and some tools need not be asked about. What a plugin
-// has allowed is no part of the question to the person.
+// askScripted asks for permission for a user's script. Plugins may answer in place of the person,
+// but not for their own scripts, and some tools are exempt from asking. The question to the person
+// leaves out what a plugin has allowed.
 func (h *host) askScripted(ctx context.Context, reqs []permission.Request) error {
 	script, scripted := scripthost.Working(ctx)
 	full := scripted && slices.Contains(h.r.opt.Custom.Full, script)
@@ -353,7 +350,7 @@ func (h *host) askScripted(ctx context.Context, reqs []permission.Request) error
 	return h.r.engine.AskAll(ctx, open, h.policy)
 }
 
-// inWorktree is a path as rules and people see it.
+// inWorktree returns a path as rules and people see it.
 func (r *Runtime) inWorktree(path string) string {
 	if rel, err := filepath.Rel(r.worktree, path); err == nil && filepath.IsLocal(rel) {
 		return rel

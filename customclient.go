@@ -18,13 +18,13 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// A clientAnswer is what the reference's client gives back.
+// A clientAnswer is an answer in the form of OpenCode's client.
 type clientAnswer struct {
 	Data  any `json:"data,omitempty"`
 	Error any `json:"error,omitempty"`
 }
 
-// A clientArgs is the argument of the client's methods.
+// clientArgs are the arguments of the client's methods.
 type clientArgs struct {
 	Path struct {
 		ID string `json:"id"`
@@ -32,10 +32,10 @@ type clientArgs struct {
 	Query map[string]any  `json:"query"`
 	Body  json.RawMessage `json:"body"`
 
-	SessionID string `json:"sessionID"` // as later versions have it
+	SessionID string `json:"sessionID"` // the name in later versions
 }
 
-// clientCall answers what plugins ask of the runtime through their client.
+// clientCall answers the requests that plugins send through their client.
 func (r *Runtime) clientCall(ctx context.Context, _ *tool.Call, method string, raw json.RawMessage) (json.RawMessage, error) {
 	var args clientArgs
 	if len(raw) > 0 && string(raw) != "null" {
@@ -68,8 +68,8 @@ func clientError(name, message string) map[string]any {
 
 var errNoMethod = errors.New("no such method")
 
-// clientData answers what the runtime knows itself; errNoMethod is for the
-// program that it is part of.
+// clientData answers requests about what the runtime knows itself. errNoMethod leaves a request to
+// the embedding program.
 func (r *Runtime) clientData(ctx context.Context, method string, args clientArgs) (any, error) {
 	switch method {
 	case "app.log":
@@ -96,7 +96,7 @@ func (r *Runtime) clientData(ctx context.Context, method string, args clientArgs
 	return r.clientSession(ctx, method, args)
 }
 
-// clientScreen tells who watches what a plugin would show on a screen.
+// clientScreen publishes what a plugin would show on a screen.
 func (r *Runtime) clientScreen(method string, body json.RawMessage) bool {
 	name := map[string]string{
 		"tui.showToast": "tui.toast.show", "tui.appendPrompt": "tui.prompt.append", "tui.executeCommand": "tui.command.execute",
@@ -145,7 +145,7 @@ func (r *Runtime) clientAgents() []map[string]any {
 	return out
 }
 
-// clientSession answers what is about sessions.
+// clientSession answers requests about sessions.
 func (r *Runtime) clientSession(ctx context.Context, method string, args clientArgs) (any, error) {
 	s, err := r.store.get()
 	if err != nil {
@@ -181,7 +181,7 @@ func (r *Runtime) clientSession(ctx context.Context, method string, args clientA
 	return nil, errNoMethod
 }
 
-// clientInfo is a session that is recorded, or the runtime's own.
+// clientInfo returns a session that is recorded, or the runtime's own.
 func (r *Runtime) clientInfo(ctx context.Context, s *store.Store, id string) (any, error) {
 	v, err := s.Session(ctx, id)
 	if errors.Is(err, record.ErrNotFound) && id == r.session() {
@@ -192,17 +192,17 @@ func (r *Runtime) clientInfo(ctx context.Context, s *store.Store, id string) (an
 
 func (r *Runtime) clientCreate(ctx context.Context, s *store.Store, body json.RawMessage) (any, error) {
 	var b struct{ Title string }
-	_ = json.Unmarshal(body, &b) // a title is all that counts, and it may be missing
+	_ = json.Unmarshal(body, &b) // only the title counts, and it may be missing
 	row := r.newSession()
 	row.Title = b.Title
 	row, err := r.createSession(ctx, s, row)
 	return forPlugins(row)[0], err
 }
 
-// maxMessages is how many calls of a session plugins are shown.
+// maxMessages limits how many calls of a session plugins are shown.
 const maxMessages = 1000
 
-// clientPrompt lets an agent answer what a plugin says in a session.
+// clientPrompt lets an agent answer a plugin's message in a session.
 func (r *Runtime) clientPrompt(ctx context.Context, args clientArgs) (any, error) {
 	if !r.hasModel() {
 		return nil, errNoMethod
@@ -232,8 +232,8 @@ func (r *Runtime) clientPrompt(ctx context.Context, args clientArgs) (any, error
 	return msgs[len(msgs)-1], nil
 }
 
-// clientMessages are the messages of a session; where it has none, its calls,
-// each as a message with one part.
+// clientMessages returns the messages of a session or, if it has none, its calls, each as a message
+// with one part.
 func (r *Runtime) clientMessages(ctx context.Context, s *store.Store, session string) (any, error) {
 	if msgs, err := s.Messages(ctx, session); err != nil || len(msgs) > 0 {
 		return msgs, err
@@ -256,7 +256,7 @@ func (r *Runtime) clientMessages(ctx context.Context, s *store.Store, session st
 	return out, err
 }
 
-// sessionInfo is what plugins are told of a session that may not be recorded.
+// sessionInfo describes, for plugins, a session that may not be recorded.
 func (r *Runtime) sessionInfo(id string) pluginSession {
 	return forPlugins(store.Session{ID: id, Dir: r.dir, Project: r.project, Created: r.now().UnixMilli()})[0]
 }
@@ -264,7 +264,7 @@ func (r *Runtime) sessionInfo(id string) pluginSession {
 // A pluginSession is a session as plugins see it.
 type pluginSession struct {
 	record.Session
-	Version string `json:"version"` // the reference's has that of the program
+	Version string `json:"version"` // OpenCode puts the program's version here
 }
 
 func forPlugins(rows ...store.Session) []pluginSession {
@@ -276,7 +276,7 @@ func forPlugins(rows ...store.Session) []pluginSession {
 	return out
 }
 
-// projectInfo is what plugins are told of the project.
+// projectInfo describes the project for plugins.
 func (r *Runtime) projectInfo() map[string]any {
 	return map[string]any{"id": r.project, "worktree": r.worktree}
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// Notify tells plugins, hook commands and subscribers that something has
-// happened which the runtime does not know by itself, as that a session is
-// idle. name is the reference's where it has one; properties is JSON.
+// Notify publishes an event that the runtime cannot detect itself, such as that a session is idle,
+// to plugins, hook commands and subscribers. name is OpenCode's name for the event where it has
+// one; properties is JSON.
 func (r Plugins) Notify(name string, properties json.RawMessage) {
 	r.rt.events.publish(event.Notice{Name: name, Body: asJSON([]byte(properties))})
 }
 
-// notifyHooks lets plugins and commands know what happens, if there are any.
+// notifyHooks starts passing events to plugins and hook commands, if there are any.
 func (r *Runtime) notifyHooks() {
 	var commands []custom.ProgramHook
 	trusted := map[int]func() bool{}
@@ -38,8 +38,8 @@ func (r *Runtime) notifyHooks() {
 	}
 }
 
-// drain waits until commands have been told of what has happened, for a
-// moment: a program that makes one call and ends has told of it as well.
+// drain waits up to limit until commands have received all events, so that a program that makes one
+// call and exits delivers its events too.
 func (t *hookNotifier) drain(limit time.Duration) {
 	if t == nil {
 		return
@@ -58,25 +58,24 @@ func (t *hookNotifier) drain(limit time.Duration) {
 	}
 }
 
-// A hookNotifier passes events on to plugins and commands, in their words.
+// A hookNotifier passes events to plugins and commands, under OpenCode's names.
 type hookNotifier struct {
 	r        *Runtime
 	commands []custom.ProgramHook
-	trusted  map[int]func() bool // by the place of the command
-	queue    chan notification   // for the commands; what does not fit is dropped
+	trusted  map[int]func() bool // by index of the command
+	queue    chan notification   // for the commands; an event that does not fit is dropped
 
 	mu       sync.Mutex
-	sessions map[string]bool // that were told of
+	sessions map[string]bool // sessions that have been announced
 }
 
 type notification struct {
 	name string
 	body json.RawMessage
-	done chan struct{} // no event: closed when all before it were told
+	done chan struct{} // set for no event: closed once everything queued before is delivered
 }
 
-// observe is called for every event, in order, by whoever publishes it. It must
-// not wait.
+// observe receives every event, in order, from the goroutine that publishes it. It must not block.
 func (t *hookNotifier) observe(h event.Payload) {
 	plugins := t.r.custom != nil && t.r.custom.Has("event")
 	if !plugins && len(t.commands) == 0 {
@@ -96,7 +95,7 @@ func (t *hookNotifier) observe(h event.Payload) {
 	}
 }
 
-// runCommands tells commands about events, one after the other.
+// runCommands passes events to the commands, one after the other.
 func (t *hookNotifier) runCommands() {
 	for {
 		var e notification
@@ -121,8 +120,8 @@ func (t *hookNotifier) runCommands() {
 	}
 }
 
-// translate gives what happened in the reference's words. What it has no words
-// for is told in ours.
+// translate converts an event to OpenCode's events. An event that OpenCode does not have keeps
+// helve's form.
 func (t *hookNotifier) translate(h event.Payload) []notification {
 	var out []notification
 	add := func(name string, body any) { out = append(out, notification{name: name, body: asJSON(body)}) }
@@ -151,14 +150,14 @@ func (t *hookNotifier) translate(h event.Payload) []notification {
 		}
 		add("message.part.updated", partUpdate(tool.Call{ID: h.ID, Session: h.Session, Tool: h.Tool}, state))
 	case event.CallProgress, event.PartDelta, event.ScriptLogged, event.HookRan, event.Missed:
-		// too many, or of interest to people only
+		// The others are too frequent, or of interest only to people.
 	default:
 		add(h.Type(), h)
 	}
 	return out
 }
 
-// firstEvent reports whether a session has not been told of before.
+// firstEvent reports whether a session has not been announced before.
 func (t *hookNotifier) firstEvent(session string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -172,14 +171,14 @@ func (t *hookNotifier) firstEvent(session string) bool {
 	return true
 }
 
-// partUpdate is a call as a part of a message.
+// partUpdate returns a call as a message part.
 func partUpdate(c tool.Call, state map[string]any) map[string]any {
 	return map[string]any{"part": map[string]any{
 		"id": c.ID, "sessionID": c.Session, "messageID": c.Message, "type": "tool", "callID": c.ID, "tool": c.Tool, "state": state,
 	}}
 }
 
-// notifySessionDeleted tells plugins that nothing more will come, before they are let go.
+// notifySessionDeleted tells plugins that the session is over, before they are closed.
 func (r *Runtime) notifySessionDeleted(ctx context.Context, session string) {
 	if ctx.Err() == nil {
 		r.Plugins().Notify("session.deleted", asJSON(map[string]any{"info": r.sessionInfo(session)}))

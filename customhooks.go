@@ -18,7 +18,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// The hooks of plugins that are about tools, by the reference's names.
+// The hooks of plugins that concern tools, by OpenCode's names.
 const (
 	hookBefore     = "tool.execute.before"
 	hookAfter      = "tool.execute.after"
@@ -29,8 +29,8 @@ const (
 	hookConfig     = "config"
 )
 
-// hookCommands makes hooks of the commands that see calls. Each has its own
-// limit of time, and decides itself what its failure means.
+// hookCommands registers a hook for each command that sees calls. Each has its own timeout and
+// decides itself what its failure means.
 func (r *Runtime) hookCommands() {
 	for _, h := range r.opt.Custom.Commands.Before {
 		p := plainHook(h)
@@ -66,8 +66,8 @@ func (r *Runtime) hookCommands() {
 	}
 }
 
-// mayHook reports whether a command may be run as it is now, and what it means
-// where it may not.
+// mayHook reports whether a command may run as it is now, with the error for the call if it may
+// not.
 func (r *Runtime) mayHook(h HookCommand) (bool, error) {
 	if h.Trusted == nil || h.Trusted() {
 		return true, nil
@@ -82,7 +82,7 @@ func (r *Runtime) mayHook(h HookCommand) (bool, error) {
 	return false, nil
 }
 
-// verdict is what a command said, as an error if it refused the call.
+// verdict converts the answer of a command, to an error if it refused the call.
 func (r *Runtime) verdict(h HookCommand, v custom.HookVerdict, err error) error {
 	switch {
 	case err != nil:
@@ -101,10 +101,10 @@ func plainHook(h HookCommand) custom.ProgramHook {
 	}
 }
 
-// displayName is what messages call a command.
+// displayName returns the name of a command for messages.
 func (h HookCommand) displayName() string { return plainHook(h).Called() }
 
-// pluginHook is all plugins as one hook.
+// pluginHook returns one hook that runs the hooks of all plugins.
 func (r *Runtime) pluginHook() Hook {
 	sees := func(when, _ string) bool {
 		if when == "before" {
@@ -115,7 +115,7 @@ func (r *Runtime) pluginHook() Hook {
 	return Hook{Name: "plugins", Before: r.pluginsBefore, After: r.pluginsAfter, sees: sees}
 }
 
-// pluginsBefore lets plugins see the arguments of a call and change them.
+// pluginsBefore lets plugins see and change the arguments of a call.
 func (r *Runtime) pluginsBefore(ctx context.Context, c *tool.Call) (*tool.Result, error) {
 	if err := r.requiredPlugins(); err != nil {
 		return nil, err
@@ -147,8 +147,7 @@ func (r *Runtime) pluginsBefore(ctx context.Context, c *tool.Call) (*tool.Result
 	return nil, nil
 }
 
-// readResult reads what a plugin answers instead of a tool: a text, or an
-// object with output.
+// readResult parses a plugin's answer in place of the tool's: a string, or an object with output.
 func readResult(raw json.RawMessage) (*tool.Result, error) {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -162,7 +161,7 @@ func readResult(raw json.RawMessage) (*tool.Result, error) {
 	return &res, nil
 }
 
-// sameJSON reports whether two texts mean the same.
+// sameJSON reports whether two JSON texts have the same value.
 func sameJSON(a, b json.RawMessage) bool {
 	var x, y bytes.Buffer
 	if json.Compact(&x, a) != nil || json.Compact(&y, b) != nil {
@@ -171,7 +170,7 @@ func sameJSON(a, b json.RawMessage) bool {
 	return bytes.Equal(x.Bytes(), y.Bytes())
 }
 
-// pluginsAfter lets plugins see the result of a call and change it.
+// pluginsAfter lets plugins see and change the result of a call.
 func (r *Runtime) pluginsAfter(ctx context.Context, c *tool.Call, res *tool.Result) error {
 	if !r.custom.Has(hookAfter) {
 		return nil
@@ -204,9 +203,8 @@ func (r *Runtime) pluginsAfter(ctx context.Context, c *tool.Call, res *tool.Resu
 	return nil
 }
 
-// pluginsFailed is what the failures of plugins mean for a call: what a
-// plugin throws refuses it, and one that is late or lost does so where it is
-// required.
+// pluginsFailed returns what failures of plugins mean for a call: an exception refuses it, and a
+// required plugin that is late or lost does too.
 func (r *Runtime) pluginsFailed(ctx context.Context, done custom.Hooked, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -226,7 +224,7 @@ func (r *Runtime) pluginsFailed(ctx context.Context, done custom.Hooked, err err
 	return err
 }
 
-// passedOver says which plugins failed at something that goes on without them.
+// passedOver logs which plugins failed where the work continues without them.
 func (r *Runtime) passedOver(hook string, done custom.Hooked) {
 	for _, run := range done.Runs {
 		if run.Error != nil {
@@ -235,14 +233,13 @@ func (r *Runtime) passedOver(hook string, done custom.Hooked) {
 	}
 }
 
-// required reports whether calls need a plugin, which settings name by its
-// file, with or without the ending, or by its package.
+// required reports whether a plugin is among names: by its file, with or without the ending, or by
+// its package.
 func required(names []string, source, name string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return n == name || n == source || n == filepath.Base(source) })
 }
 
-// requiredPlugins refuses all calls while a plugin that they need is not
-// there.
+// requiredPlugins refuses all calls while a required plugin is missing.
 func (r *Runtime) requiredPlugins() error {
 	if len(r.opt.Custom.Required) == 0 {
 		return nil
@@ -268,8 +265,8 @@ func (r *Runtime) requiredPlugins() error {
 	return nil
 }
 
-// pluginAnswer asks plugins about a request that would wait for a person:
-// "allow", "deny" or "ask".
+// pluginAnswer asks plugins to decide a request that would wait for a person: "allow", "deny" or
+// "ask".
 func (r *Runtime) pluginAnswer(ctx context.Context, req permission.Request) string {
 	c := r.backgroundCall(hookPermission)
 	c.Session = req.Session
@@ -299,7 +296,7 @@ func (r *Runtime) pluginAnswer(ctx context.Context, req permission.Request) stri
 	return out.Status
 }
 
-// shellVariables are what plugins add to the environment of a command.
+// shellVariables returns the environment variables that plugins add to a command.
 func (r *Runtime) shellVariables(ctx context.Context, c *tool.Call, dir string) map[string]string {
 	if r.custom == nil || !r.custom.Has(hookShell) {
 		return nil
@@ -323,9 +320,8 @@ func (r *Runtime) shellVariables(ctx context.Context, c *tool.Call, dir string) 
 	return set
 }
 
-// redefine lets plugins change how tools are shown to models. What arguments
-// are held against stays the tool's own schema. It ends with ctx: the tools that
-// are left then are shown as they are.
+// redefine lets plugins change how tools are described to models. Arguments are still checked
+// against the tool's own schema. When ctx ends, the remaining tools stay unchanged.
 func (r *Runtime) redefine(ctx context.Context, specs []tool.Spec) []tool.Spec {
 	if r.custom == nil || !r.custom.Has(hookDefinition) {
 		return specs

@@ -21,8 +21,7 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// childTime is how long an agent that another started may work, where nothing
-// else is said.
+// childTime is the default time limit of a subagent.
 const childTime = 30 * time.Minute
 
 // subagents run agents for calls of other agents, each in a session of its own.
@@ -30,7 +29,7 @@ type subagents struct{ r *Runtime }
 
 var _ builtin.Delegates = subagents{}
 
-// Offered are the agents that an agent may give work to.
+// Offered returns the agents that an agent may delegate work to.
 func (d subagents) Offered(name string) (out []builtin.Delegate) {
 	caller := d.r.agent(name)
 	if caller == nil || !d.r.hasModel() {
@@ -45,7 +44,7 @@ func (d subagents) Offered(name string) (out []builtin.Delegate) {
 	return out
 }
 
-// hasModel reports whether there is somebody to answer prompts.
+// hasModel reports whether any model can answer prompts.
 func (r *Runtime) hasModel() bool {
 	if r.opt.Models.Find != nil && r.opt.Models.Default != (model.Ref{}) {
 		return true
@@ -55,8 +54,8 @@ func (r *Runtime) hasModel() bool {
 	return len(r.lent.lent) > 0
 }
 
-// Delegate runs an agent and waits for what it says. What it took counts for
-// whoever called, and it is denied what they are.
+// Delegate runs a subagent and returns its answer. Its use is charged to the caller, and it is
+// denied whatever the caller is denied.
 func (d subagents) Delegate(ctx context.Context, c *tool.Call, errand builtin.Errand) (*builtin.Report, error) {
 	a := d.r.agent(errand.Agent)
 	if a == nil {
@@ -97,7 +96,7 @@ func (d subagents) Delegate(ctx context.Context, c *tool.Call, errand builtin.Er
 	return d.runChild(ctx, row, st, a, ref, errand)
 }
 
-// tooDeep says that the caller was itself started by too many.
+// tooDeep returns an error if the caller is itself nested too deeply.
 func (d subagents) tooDeep(above *activeSession) error {
 	limit := cmp.Or(d.r.opt.Loop.Depth, 1)
 	depth := 0
@@ -110,7 +109,7 @@ func (d subagents) tooDeep(above *activeSession) error {
 	return tool.Fail("too-deep", `Subagent depth limit reached (%d). Increase "subagent_depth" to allow nested subagents.`, max(limit, 0))
 }
 
-// budget is what a child may spend: out of the purse of its caller.
+// budget returns what a child may spend, out of its caller's budget.
 func (d subagents) budget(above *activeSession) *loop.Purse {
 	limit := limitOf(d.r.opt.Loop.Child)
 	limit.Time = cmp.Or(limit.Time, childTime)
@@ -121,7 +120,7 @@ func (d subagents) budget(above *activeSession) *loop.Purse {
 	return loop.NewPurse(parent, limit)
 }
 
-// model is what a child works with: its agent's own, or that of its caller.
+// model returns the model of a child: its agent's own, or else its caller's.
 func (d subagents) model(ctx context.Context, s *store.Store, c *tool.Call, a *agent.Spec) (model.Ref, error) {
 	caller := model.Ref{Provider: c.Provider, Model: c.Model}
 	if row, err := s.Session(ctx, c.Session); err == nil && caller == (model.Ref{}) {
@@ -134,8 +133,8 @@ func (d subagents) model(ctx context.Context, s *store.Store, c *tool.Call, a *a
 	return ref, nil
 }
 
-// session is that of the child: the one to go on with, if it is a child of this
-// session, or a new one.
+// session returns the session of the child: a new one, or the one to continue if it is a child of
+// this session.
 func (d subagents) session(ctx context.Context, s *store.Store, c *tool.Call, a *agent.Spec, ref model.Ref, task builtin.Errand) (store.Session, error) {
 	if id := task.Session; id != "" {
 		row, err := s.Session(ctx, id)
@@ -154,7 +153,7 @@ func (d subagents) session(ctx context.Context, s *store.Store, c *tool.Call, a 
 	return d.r.createSession(ctx, s, row)
 }
 
-// childRules are what no child may, unless its agent was made for it.
+// childRules deny what no child may do unless its agent was configured for it.
 func (d subagents) childRules(a *agent.Spec) permission.Ruleset {
 	names := []string{"todowrite", "todoread"}
 	own := func(r permission.Rule) bool { return r.Permission == "task" }
@@ -164,7 +163,7 @@ func (d subagents) childRules(a *agent.Spec) permission.Ruleset {
 	return denied("subagent", append(names, d.r.opt.Loop.PrimaryTools...)...)
 }
 
-// runWorker lets the child work, and tells its caller how it gets on.
+// runChild runs the child and reports its progress to the caller.
 func (d subagents) runChild(ctx context.Context, row store.Session, st *activeSession, a *agent.Spec, ref model.Ref, task builtin.Errand) (*builtin.Report, error) {
 	said := loop.Said{Agent: a.Name, Model: ref, Text: task.Prompt}
 	if _, err := d.r.loop.Say(ctx, row.ID, said); err != nil {
@@ -194,8 +193,7 @@ func (d subagents) runChild(ctx context.Context, row store.Session, st *activeSe
 	return &report, nil
 }
 
-// incompleteNote says why a child has done only a part of its work; "" where it has
-// done all.
+// incompleteNote returns why a child has done only part of its work, or "" if it has done all.
 func incompleteNote(o loop.Outcome) string {
 	switch o.End {
 	case loop.Done:
@@ -220,7 +218,7 @@ func incompleteNote(o loop.Outcome) string {
 	return cmp.Or(o.Note, "it ended early: "+o.End)
 }
 
-// summaryOf are all calls of a child.
+// summaryOf returns all calls of a child.
 func summaryOf(msgs []message.Message) (out []builtin.Step) {
 	for _, m := range msgs {
 		for _, p := range m.Parts {
@@ -242,8 +240,8 @@ func stepOf(p message.Part) builtin.Step {
 	return s
 }
 
-// failedWithin reports whether a call that has a result did not do its work: it
-// was stopped, or its command ended with another code than 0, or by a signal.
+// failedWithin reports whether a call with a result still failed: it was stopped, or its command
+// exited with a nonzero code or by a signal.
 func failedWithin(s *message.State) bool {
 	switch code := s.Metadata["exit"].(type) {
 	case int:
@@ -255,13 +253,13 @@ func failedWithin(s *message.State) bool {
 	return signal || s.Kind != ""
 }
 
-// A childProgress follows a child's calls.
+// A childProgress follows the calls of a child.
 type childProgress struct {
 	report builtin.Report
 	tell   func(builtin.Report)
 }
 
-// watchCalls tells the caller of every call of a session until stop is called.
+// watchCalls reports every call of a session to the caller until stop is called.
 func (w *childProgress) watchCalls(r *Runtime, session string) (stop func()) {
 	if w.tell == nil {
 		return func() {}

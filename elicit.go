@@ -11,16 +11,15 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// The answers to pick from where a program's question has none of its own.
+// The answers to choose from if the question of an MCP server has none of its own.
 const (
 	answerYes   = "yes"
 	answerNo    = "no"
 	answerEmpty = "leave empty"
 )
 
-// elicit puts the question of another program to the person, in the session
-// whose call the program works for. Where that can not be told, or nobody is
-// there, the question is declined.
+// elicit asks the person the question of an MCP server, in the session whose call the server works
+// for. If that session is not known, or nobody can answer, it declines.
 func (r *Runtime) elicit(ctx context.Context, server string, e mcpclient.Elicitation) (mcpclient.ElicitationAnswer, error) {
 	declined := mcpclient.ElicitationAnswer{Action: "decline"}
 	c, ok := r.running.only(func(name string) bool {
@@ -43,9 +42,9 @@ func (r *Runtime) elicit(ctx context.Context, server string, e mcpclient.Elicita
 	return declined, nil
 }
 
-// A form is what a program asks, as questions of ours.
+// A form is an elicitation as a list of questions.
 type form struct {
-	fields    []mcpclient.Field // one for each question; none for a mere yes or no
+	fields    []mcpclient.Field // one for each question; none for a plain yes or no
 	questions []tool.Question
 }
 
@@ -93,7 +92,7 @@ func header(f mcpclient.Field) string {
 	return cut
 }
 
-// choices are the answers to pick from. A person may also write their own.
+// choices returns the answers to choose from. A person may also type another.
 func choices(f mcpclient.Field) []tool.Choice {
 	out := []tool.Choice{}
 	switch f.Type {
@@ -114,7 +113,7 @@ func choices(f mcpclient.Field) []tool.Choice {
 	return out
 }
 
-// read turns the answers back into values.
+// read converts the answers back to values.
 func (f form) read(answers [][]string) mcpclient.ElicitationAnswer {
 	if len(f.fields) == 0 {
 		if len(answers) > 0 && slices.Equal(answers[0], []string{answerYes}) {
@@ -147,7 +146,7 @@ func (f form) read(answers [][]string) mcpclient.ElicitationAnswer {
 	return out
 }
 
-// chosenValue is the value that was picked: what is shown of one may be escaped.
+// chosenValue returns the value of the chosen answer, whose label may be escaped.
 func chosenValue(f mcpclient.Field, picked string) string {
 	for _, o := range f.Options {
 		if text.VisibleLine(o.Value) == picked {

@@ -9,22 +9,21 @@ import (
 	"time"
 )
 
-// What a feed keeps for subscribers that come late or fall behind.
+// Limits of what an event log keeps for subscribers that start late or fall behind.
 const (
 	feedEvents = 4096
 	feedBytes  = 16 << 20
 )
 
-// hearTime is how long a turn that is over waits for a subscriber that hears
-// nothing more: it may itself wait for that turn.
+// hearTime is how long the end of a turn waits for a subscriber that makes no progress, because it
+// may itself be waiting for that turn.
 const hearTime = 500 * time.Millisecond
 
-// A eventLog holds the newest events. Subscribers read from it at their own pace,
-// so publishing never waits: who falls behind what is kept is told how much
-// was missed.
+// An eventLog holds the newest events. Subscribers read from it at their own pace, so publishing
+// never blocks. A subscriber that falls too far behind is told how many events it missed.
 type eventLog struct {
 	now func() time.Time
-	tap func(event.Payload) // sees what is published before anybody else; must not wait, nor publish
+	tap func(event.Payload) // sees every event first; must not block or publish
 
 	mu     sync.Mutex
 	events []keptEvent // oldest first, without gaps
@@ -36,27 +35,26 @@ type eventLog struct {
 	subscribers map[*subscriber]bool
 }
 
-// A keptEvent is an event with about how many bytes it takes.
+// A keptEvent is an event with its approximate size in bytes.
 type keptEvent struct {
 	event.Event
 	size int
 }
 
-// A subscriber is who follows the events.
+// A subscriber follows the events.
 type subscriber struct {
-	seq      uint64        // the last event that it is done with
-	advanced chan struct{} // closed when it is done with another; nil where nobody waits for that
+	seq      uint64        // the last event that it has handled
+	advanced chan struct{} // closed when it has handled another; nil if nobody waits for that
 }
 
 func newEventLog(now func() time.Time) *eventLog {
 	return &eventLog{now: now, wake: make(chan struct{}), subscribers: map[*subscriber]bool{}}
 }
 
-// publish appends an event and tells plugins and hook commands of it. It never
-// blocks.
+// publish appends an event and passes it to plugins and hook commands. It never blocks.
 func (f *eventLog) publish(p event.Payload) { f.append(p, f.tap) }
 
-// publishQuietly appends an event that only subscribers hear of.
+// publishQuietly appends an event for subscribers only.
 func (f *eventLog) publishQuietly(p event.Payload) { f.append(p, nil) }
 
 func (f *eventLog) append(p event.Payload, tap func(event.Payload)) {
@@ -82,8 +80,8 @@ func (f *eventLog) append(p event.Payload, tap func(event.Payload)) {
 	f.wake = make(chan struct{})
 }
 
-// eventsAfter returns the kept events past seq, how many before them are gone, and
-// a channel that closes when there are more. It is closed for good at the end.
+// eventsAfter returns the kept events after seq, the number of events lost before them, and a
+// channel that closes when there are more. After the log has ended, the channel stays closed.
 func (f *eventLog) eventsAfter(seq uint64) (events []event.Event, missed uint64, more <-chan struct{}, end bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -106,7 +104,7 @@ func (f *eventLog) newest() uint64 {
 	return f.seq
 }
 
-// acknowledge notes that a subscriber is done with the events up to seq, or gone.
+// acknowledge records that a subscriber has handled the events up to seq, or is gone.
 func (f *eventLog) acknowledge(s *subscriber, seq uint64, gone bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -119,8 +117,8 @@ func (f *eventLog) acknowledge(s *subscriber, seq uint64, gone bool) {
 	}
 }
 
-// flush waits until every subscriber is done with all that was published so far,
-// but not for one that stands still.
+// flush waits until every subscriber has handled all events published so far, except a subscriber
+// that makes no progress.
 func (f *eventLog) flush() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -146,8 +144,8 @@ func (f *eventLog) flush() {
 	}
 }
 
-// subscribe begins to wait for a subscriber that is done with the events up to
-// seq, or with all where that is [event.Now]. It returns that number.
+// subscribe registers a subscriber that has handled the events up to seq, or all of them if seq is
+// [event.Now]. It returns that number.
 func (f *eventLog) subscribe(s *subscriber, seq uint64) uint64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -158,15 +156,15 @@ func (f *eventLog) subscribe(s *subscriber, seq uint64) uint64 {
 	return s.seq
 }
 
-// each yields the events past since until ctx or the feed ends.
+// each yields the events after since until ctx ends or the log is closed.
 func (f *eventLog) each(ctx context.Context, since uint64) iter.Seq[event.Event] {
 	s := &subscriber{}
 	if since == event.Now {
-		since = f.subscribe(s, since) // from here on, also if it is iterated later
+		since = f.subscribe(s, since) // registers now, even if it is iterated later
 		context.AfterFunc(ctx, func() { f.acknowledge(s, 0, true) })
 	}
 	return func(yield func(event.Event) bool) {
-		if f.newest() < since { // numbered by a runtime that is gone
+		if f.newest() < since { // a number from an earlier runtime
 			since = 0
 		}
 		f.subscribe(s, since)

@@ -7,7 +7,7 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// eventSize is about how many bytes of memory an event holds on to.
+// eventSize returns the approximate memory use of an event, in bytes.
 func eventSize(p event.Payload) int {
 	n := 512
 	switch p := p.(type) {
@@ -60,7 +60,7 @@ func attachmentSize(list []tool.Attachment) (n int) {
 	return n
 }
 
-// valueSize is about what a value as JSON is decoded to takes.
+// valueSize returns the approximate memory use of a decoded JSON value.
 func valueSize(v any) int {
 	n := 48
 	switch v := v.(type) {

@@ -13,8 +13,7 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// A toolPanic is a panic as an error. Its text is plain: the rest is for the
-// log.
+// A toolPanic is a panic as an error. Its text is short; the stack goes to the log.
 type toolPanic struct {
 	value any
 	stack []byte
@@ -24,8 +23,7 @@ func (p *toolPanic) Error() string {
 	return fmt.Sprintf("the tool broke while it ran (%v): this is a fault of the tool and not of the call", p.value)
 }
 
-// refusal is the error of a hook: unless it says otherwise, the hook denied
-// the call.
+// refusal converts the error of a hook: unless it says otherwise, the hook denied the call.
 func refusal(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
@@ -39,15 +37,15 @@ func refusal(ctx context.Context, err error) error {
 	return &tool.Error{Kind: tool.Denied, Code: "refused", Err: err}
 }
 
-// asError gives err a kind and a code, as every error of a call has. It
-// returns a copy: a tool may keep the error it returned.
+// asError gives err a kind and a code, as every error of a call has. It returns a copy, because a
+// tool may keep the error it returned.
 func asError(err error) *tool.Error {
 	if known, ok := errors.AsType[*tool.Error](err); ok {
 		e := tool.Error{}
 		if known != nil {
 			e = *known
 		}
-		e.Err = err // with what was said around it
+		e.Err = err // keep what wraps it
 		if e.Kind == "" {
 			e.Kind = tool.Failed
 		}
@@ -85,8 +83,7 @@ func asError(err error) *tool.Error {
 	return e
 }
 
-// canceled makes e the error of a call whose caller gave up, if that is what
-// it is.
+// canceled makes e the error of a cancelled call, if ctx says that the call was cancelled.
 func canceled(ctx context.Context, e *tool.Error) {
 	why := ctx.Err()
 	if why == nil || e.Kind != tool.Failed {
@@ -107,7 +104,7 @@ func canceled(ctx context.Context, e *tool.Error) {
 	}
 }
 
-// An canceledCall is a call that was cancelled, in the reference's words.
+// A canceledCall is the error of a cancelled call, in OpenCode's words.
 type canceledCall struct {
 	why   string
 	cause error
@@ -116,8 +113,8 @@ type canceledCall struct {
 func (a *canceledCall) Error() string { return "Tool execution aborted" + a.why }
 func (a *canceledCall) Unwrap() error { return a.cause }
 
-// resolvePrompt makes sure that an error can be told: that saying it does not panic,
-// and that it is not longer than an output may be.
+// safeError returns err if its text can be made without a panic and is not longer than most, and
+// else a safe replacement.
 func safeError(err error, most int) error {
 	var words string
 	if _, broke := guard(func() (*tool.Result, error) { words = err.Error(); return nil, nil }); broke != nil {
@@ -129,7 +126,7 @@ func safeError(err error, most int) error {
 	return err
 }
 
-// A longError is an error that said too much.
+// A longError is an error whose text was too long.
 type longError struct {
 	words string
 	err   error
@@ -138,9 +135,8 @@ type longError struct {
 func (c *longError) Error() string { return c.words }
 func (c *longError) Unwrap() error { return c.err }
 
-// asJSON encodes v. Bytes are taken for JSON text: none are an empty object,
-// and text that is not JSON becomes a string, so that it can stand in a larger
-// document.
+// asJSON encodes v so that it can be part of a larger document. Bytes count as JSON text: no bytes
+// become an empty object, and text that is not JSON becomes a string.
 func asJSON(v any) json.RawMessage {
 	if raw, ok := v.([]byte); ok {
 		if len(bytes.TrimSpace(raw)) == 0 {
@@ -158,8 +154,8 @@ func asJSON(v any) json.RawMessage {
 	return b
 }
 
-// plainCopy copies a map that holds nothing but plain values, as most do,
-// with numbers as JSON has them. ok is false for any other.
+// plainCopy copies a map that holds only plain values, as most do, with numbers as in JSON. ok is
+// false for any other map.
 func plainCopy(m map[string]any) (out map[string]any, size int, ok bool) {
 	out = make(map[string]any, len(m))
 	for key, v := range m {
@@ -186,9 +182,8 @@ func plainCopy(m map[string]any) (out map[string]any, size int, ok bool) {
 	return out, size, true
 }
 
-// copied returns what m is as JSON: a copy that whoever made m can not change
-// any more, and how many bytes it takes. Of a value that does not encode
-// nothing is left.
+// copied returns a copy of m by way of JSON, which the owner of m cannot change, and its size in
+// bytes. If a value does not encode, it returns an error and no copy.
 func copied(m map[string]any) (out map[string]any, size int, err error) {
 	if out, size, ok := plainCopy(m); ok {
 		return out, size, nil

@@ -13,7 +13,7 @@ import (
 	"github.com/helve-dev/helve/internal/files"
 )
 
-// openFiles makes the door to the disk.
+// openFiles opens the workspace, through which all file access goes.
 func (r *Runtime) openFiles() {
 	r.files = &files.Workspace{
 		Worktree: r.worktree, Project: r.project, Own: slices.Clone(r.opt.Protected),
@@ -24,7 +24,7 @@ func (r *Runtime) openFiles() {
 		OnChange: func(ch files.Changed) {
 			publish := r.events.publish
 			if isBackgroundID(ch.Call) {
-				publish = r.events.publishQuietly // or the plugin that did it would hear of it, and do it again
+				publish = r.events.publishQuietly // otherwise the plugin that did it would be told, and do it again
 			}
 			if ch.Event != "unlink" {
 				publish(event.FileEdited{Session: ch.Session, File: ch.File})
@@ -40,8 +40,8 @@ func (r *Runtime) openFiles() {
 	}
 }
 
-// ownFolder names a folder of the runtime's own: with the other records, or one
-// that Close removes.
+// ownFolder returns a folder for the runtime's own files: in DataDir, or a temporary one that Close
+// removes.
 func (r *Runtime) ownFolder(name string) string {
 	if r.opt.DataDir != "" {
 		return filepath.Join(r.opt.DataDir, name)
@@ -49,7 +49,7 @@ func (r *Runtime) ownFolder(name string) string {
 	return strings.Replace(r.outputs, "helve-output-", "helve-"+name+"-", 1)
 }
 
-// removeTemporary removes what is not to outlive the runtime.
+// removeTemporary removes the runtime's temporary files.
 func (r *Runtime) removeTemporary() error {
 	if r.opt.DataDir != "" {
 		return nil
@@ -61,7 +61,7 @@ func (r *Runtime) removeTemporary() error {
 	return errors.Join(errs...)
 }
 
-// formatters are what goes over files after a change; nil for nothing.
+// formatters returns what formats files after a change; nil for nothing.
 func (r *Runtime) formatters() builtin.Formatters {
 	if r.opt.Formatters == nil {
 		return nil
@@ -77,7 +77,7 @@ func (r *Runtime) formatters() builtin.Formatters {
 
 type formatterHost struct{ *files.Formatters }
 
-// Run formats a file and returns what failed.
+// Run formats a file and returns the formatters that failed.
 func (f formatterHost) Run(ctx context.Context, file string) (failures []builtin.FormatFailure) {
 	reports, err := f.Formatters.Run(ctx, file)
 	if err != nil {

@@ -14,41 +14,38 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// A Hook sees every call. Each of its functions may be nil.
+// A Hook sees every call before and after its tool runs. Each of its functions may be nil.
 type Hook struct {
-	// Name is what events and messages call it; hooks without one are not
-	// told about in events.
+	// Name identifies the hook in events and messages. Events leave out hooks without a name.
 	Name string
-	// Timeout is how long each function may take; no limit when 0.
+	// Timeout limits each function; no limit when 0.
 	Timeout time.Duration
-	// Required blocks a call that the hook is too late for. Without it the
-	// call goes on as if there were no such hook.
+	// Required fails a call if the hook times out. Otherwise the call continues as if the hook did
+	// not exist.
 	Required bool
 
-	// Before runs when the arguments were found good. It may rewrite c.Input,
-	// which is then checked again. An error refuses the call, and the model is
-	// told why. A result answers instead of the tool.
+	// Before runs once the arguments are checked. It may replace c.Input, which is then checked
+	// again. An error refuses the call, and the model is told why. A result is used instead of
+	// running the tool.
 	Before func(ctx context.Context, c *tool.Call) (*tool.Result, error)
-	// After runs when the tool succeeded and its output was bounded. It may
-	// rewrite res. An error replaces it.
+	// After runs when the tool has succeeded and its output was truncated. It may change res. An
+	// error replaces it.
 	After func(ctx context.Context, c *tool.Call, res *tool.Result) error
 
-	sees func(when, tool string) bool // whether it is of use for a call; nil is always
+	sees func(when, tool string) bool // whether it applies to a call; nil means always
 }
 
-// runsWhen reports whether there is something to run.
+// runsWhen reports whether the hook applies to a call.
 func (h *Hook) runsWhen(when string, c *callState) bool {
 	there := when == "before" && h.Before != nil || when == "after" && h.After != nil
 	return there && (h.sees == nil || h.sees(when, c.Tool))
 }
 
-// errLate says that a hook took longer than it may. It is what its context
-// ends with.
+// errLate is the cause with which the context of a hook ends when it times out.
 var errLate = errors.New("the hook is late")
 
-// runBeforeHooks lets every hook see the call. Arguments that a hook rewrote are
-// checked again, so that what runs is what was checked; nothing else that a
-// hook changes counts.
+// runBeforeHooks runs the Before functions. Arguments that a hook changed are checked again, so
+// that what runs is what was checked. No other change by a hook counts.
 func (r *Runtime) runBeforeHooks(ctx context.Context, t tool.Tool, c *callState) (*tool.Result, error) {
 	for i := range r.hooks {
 		h := &r.hooks[i]
@@ -69,7 +66,7 @@ func (r *Runtime) runBeforeHooks(ctx context.Context, t tool.Tool, c *callState)
 		r.hookRan(c, h, "before", effect, began, err)
 		switch {
 		case errors.Is(err, errLate) && !h.Required:
-			continue // and what it may have done to its copy of the call does not count
+			continue // changes to its copy of the call do not count
 		case err != nil:
 			return nil, refusal(ctx, err)
 		case res != nil:
@@ -89,8 +86,7 @@ func (r *Runtime) runBeforeHooks(ctx context.Context, t tool.Tool, c *callState)
 	return nil, nil
 }
 
-// hookInputError says that arguments which do not fit came from a hook and not from the
-// model.
+// hookInputError says that invalid arguments came from a hook and not from the model.
 func hookInputError(h *Hook, err error) error {
 	if h.Name == "" {
 		return err
@@ -100,15 +96,14 @@ func hookInputError(h *Hook, err error) error {
 	return &e
 }
 
-// runAfterHooks lets every hook see the result. What a hook makes longer than an
-// output may be is cut again.
+// runAfterHooks runs the After functions. Output that a hook has made too long is truncated again.
 func (r *Runtime) runAfterHooks(ctx context.Context, c *callState, res *tool.Result) error {
 	for i := range r.hooks {
 		h := &r.hooks[i]
 		if !h.runsWhen("after", c) {
 			continue
 		}
-		seen, own := c.Call, copyOf(res) // a hook that is left behind keeps its own copy
+		seen, own := c.Call, copyOf(res) // an abandoned hook keeps its own copy
 		began := time.Now()
 		_, err := r.timed(ctx, h, func(ctx context.Context) (*tool.Result, error) { return nil, h.After(ctx, &seen, &own) })
 		if late := errors.Is(err, errLate); late {
@@ -128,7 +123,7 @@ func (r *Runtime) runAfterHooks(ctx context.Context, c *callState, res *tool.Res
 			return refusal(ctx, err)
 		}
 		r.completeResult(&own)
-		for _, key := range truncationKeys() { // what the runtime says about an output is not for hooks to say
+		for _, key := range truncationKeys() { // hooks cannot change how the output was truncated
 			delete(own.Metadata, key)
 			if v, ok := res.Metadata[key]; ok {
 				own.Metadata[key] = v
@@ -142,18 +137,18 @@ func (r *Runtime) runAfterHooks(ctx context.Context, c *callState, res *tool.Res
 	return nil
 }
 
-// truncationKeys are the metadata by which the runtime tells that an output was cut.
+// truncationKeys returns the metadata keys that say that an output was truncated.
 func truncationKeys() []string { return []string{"truncated", "outputPath"} }
 
-// clearRuntimeKeys takes away what only a tool of the runtime's own may say: that its
-// output was bounded already.
+// clearRuntimeKeys removes metadata that only built-in tools may set: that the output was already
+// truncated.
 func clearRuntimeKeys(metadata map[string]any) {
 	for _, key := range truncationKeys() {
 		delete(metadata, key)
 	}
 }
 
-// copyOf is a result that shares nothing with res that a hook could change.
+// copyOf returns a copy of res that shares nothing a hook could change.
 func copyOf(res *tool.Result) tool.Result {
 	own := *res
 	own.Metadata = maps.Clone(res.Metadata)
@@ -161,8 +156,7 @@ func copyOf(res *tool.Result) tool.Result {
 	return own
 }
 
-// retruncate cuts what a hook has made too long. That a result was cut before is
-// still said.
+// retruncate truncates what a hook has made too long, and keeps the note of an earlier truncation.
 func (r *Runtime) retruncate(c *callState, res *tool.Result) {
 	r.completeResult(res)
 	before, was := res.Metadata["truncated"]
@@ -173,7 +167,7 @@ func (r *Runtime) retruncate(c *callState, res *tool.Result) {
 	}
 }
 
-// timed runs a hook, and goes on without one that takes longer than it may.
+// timed runs a hook and continues without it if it exceeds its timeout.
 func (r *Runtime) timed(ctx context.Context, h *Hook, f func(ctx context.Context) (*tool.Result, error)) (*tool.Result, error) {
 	if h.Timeout <= 0 {
 		return r.waitOrAbandon(ctx, func() (*tool.Result, error) { return f(ctx) })
@@ -197,7 +191,7 @@ func (h *Hook) displayName() string {
 	return h.Name
 }
 
-// hookRan tells who watches what a hook did, and how long it took.
+// hookRan publishes what a hook did and how long it took.
 func (r *Runtime) hookRan(c *callState, h *Hook, when, effect string, began time.Time, err error) {
 	if h.Name == "" {
 		return
@@ -216,10 +210,9 @@ func (r *Runtime) hookRan(c *callState, h *Hook, when, effect string, began time
 	r.events.publish(e)
 }
 
-// Hook lets plugins see something that is not a call, as chat.message or
-// chat.params: input is what it is about, and output what they may change.
-// It returns the output; a plugin that fails is passed over, and the log says so.
-// A program with a model of its own calls it where the reference would.
+// Hook runs a hook of the plugins that does not concern a call, such as chat.message or
+// chat.params, and returns the changed output. input is what it is about. A plugin that fails is
+// skipped and logged. A program that runs a model of its own calls Hook where OpenCode would.
 func (r Plugins) Hook(ctx context.Context, name string, input, output json.RawMessage) (json.RawMessage, error) {
 	if r.rt.custom == nil {
 		return output, nil

@@ -13,16 +13,16 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// A host is the runtime as one running call sees it.
+// A host implements tool.Host for one running call.
 type host struct {
 	r           *Runtime
 	agent       *agent.Spec
-	policy      permission.Policy // of the agent that calls, for the tool that is called
-	fingerprint string            // of a tool from outside, where it does not give one itself
+	policy      permission.Policy // of the calling agent, for the called tool
+	fingerprint string            // of an external tool, for requests without one
 }
 
-// newHost is the runtime as a call of a sees it. Without an agent, as where the
-// call names one that there is not, no rule says anything.
+// newHost returns the host for calls of agent a. Without an agent, as when the call names an
+// unknown one, there are no rules.
 func newHost(r *Runtime, a *agent.Spec) *host {
 	h := &host{r: r, agent: a}
 	if a != nil {
@@ -31,7 +31,7 @@ func newHost(r *Runtime, a *agent.Spec) *host {
 	return h
 }
 
-// Ask asks under the rules of the agent that makes the call.
+// Ask asks for permission under the rules of the calling agent.
 func (h *host) Ask(ctx context.Context, c *tool.Call, reqs ...permission.Request) error {
 	own := make([]permission.Request, len(reqs))
 	for i, req := range reqs {
@@ -45,15 +45,14 @@ func (h *host) Ask(ctx context.Context, c *tool.Call, reqs ...permission.Request
 	return h.askScripted(ctx, own)
 }
 
-// callRequest is a request as one of the call.
+// callRequest fills in the call's fields of a request.
 func (h *host) callRequest(c *tool.Call, req permission.Request) permission.Request {
 	req.ID, req.Session, req.Fingerprint = "", c.Session, cmp.Or(req.Fingerprint, h.fingerprint)
 	req.Call = &permission.CallRef{Message: c.Message, Call: c.ID}
 	return req
 }
 
-// Denied is the error of the rule that denies one of the requests, nil where
-// none does.
+// Denied returns the error if a rule denies one of the requests, and else nil.
 func (h *host) Denied(c *tool.Call, reqs ...permission.Request) error {
 	own := make([]permission.Request, len(reqs))
 	for i, req := range reqs {
@@ -63,7 +62,7 @@ func (h *host) Denied(c *tool.Call, reqs ...permission.Request) error {
 	return err
 }
 
-// Allowed decides without asking. What can not be decided is not allowed.
+// Allowed decides without asking. It returns false if it cannot decide.
 func (h *host) Allowed(c *tool.Call, req permission.Request) bool {
 	req.Session, req.Fingerprint = c.Session, cmp.Or(req.Fingerprint, h.fingerprint)
 	decisions, err := h.r.engine.Decide(req, h.policy)
@@ -72,12 +71,12 @@ func (h *host) Allowed(c *tool.Call, req permission.Request) bool {
 	})
 }
 
-// Filter is what the rules of the agent say about a permission.
+// Filter returns what the rules of the agent say about a permission.
 func (h *host) Filter(_ *tool.Call, permission string) (passes func(names ...string) bool, key string) {
 	return h.policy.Filter(permission)
 }
 
-// Progress tells who watches; it says nothing once the call has ended.
+// Progress publishes the progress of a call; it does nothing once the call has ended.
 func (h *host) Progress(c *tool.Call, title string, metadata map[string]any) {
 	if !h.r.running.contains(c) {
 		return
@@ -90,7 +89,7 @@ func (h *host) Progress(c *tool.Call, title string, metadata map[string]any) {
 	h.r.events.publish(event.CallProgress{ID: c.ID, Session: c.Session, Tool: c.Tool, Title: title, Metadata: metadata})
 }
 
-// Open is the door that the built-in tools take, for tools of programs.
+// Open opens a file for an external tool with the checks of the built-in tools.
 func (h *host) Open(ctx context.Context, c *tool.Call, name string) (*os.File, error) {
 	asks := permission.NewBatch(c)
 	path, err := h.r.files.Resolve(ctx, asks, c.Dir, name)

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// ids makes identifiers of the form prefix_<12 hex><14 base62>. The hex part
-// holds the low 48 bits of milliseconds × 4096 plus a counter, so that ids
-// sort by age; it never runs backwards, also when the clock does.
+// ids generates identifiers of the form prefix_<12 hex><14 base62>. The hex part holds the low 48
+// bits of milliseconds × 4096 plus a counter, so that ids sort by age. It never decreases, even if
+// the clock goes back.
 type ids struct {
 	now func() time.Time
 
@@ -32,7 +32,7 @@ func (g *ids) next(prefix string) string {
 
 	const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	var random [14]byte
-	_, _ = rand.Read(random[:]) // never fails: the program ends first
+	_, _ = rand.Read(random[:]) // never fails: the program would crash instead
 	id := append(make([]byte, 0, 48), prefix...)
 	id = append(id, '_')
 	for shift := 44; shift >= 0; shift -= 4 {

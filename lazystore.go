@@ -51,8 +51,7 @@ func (v *lazyStore) close() error {
 	return s.Close()
 }
 
-// KeepApproval, Approvals and ForgetApproval make the vault the engine's
-// keeper.
+// KeepApproval, Approvals and ForgetApproval implement permission.ApprovalStore.
 func (v *lazyStore) KeepApproval(a permission.Approval) error {
 	s, err := v.get()
 	if err != nil {
@@ -61,7 +60,7 @@ func (v *lazyStore) KeepApproval(a permission.Approval) error {
 	return s.KeepApproval(a)
 }
 
-// Approvals returns every kept approval.
+// Approvals returns all kept approvals.
 func (v *lazyStore) Approvals() ([]permission.Approval, error) {
 	s, err := v.get()
 	if err != nil {
@@ -70,7 +69,7 @@ func (v *lazyStore) Approvals() ([]permission.Approval, error) {
 	return s.Approvals()
 }
 
-// ForgetApproval removes one.
+// ForgetApproval removes an approval and reports whether it existed.
 func (v *lazyStore) ForgetApproval(id string) (bool, error) {
 	s, err := v.get()
 	if err != nil {
@@ -79,7 +78,7 @@ func (v *lazyStore) ForgetApproval(id string) (bool, error) {
 	return s.ForgetApproval(id)
 }
 
-// todoHost is where the todo tools keep their lists.
+// todoHost keeps the lists of the todo tools.
 type todoHost struct{ r *Runtime }
 
 // Todos returns a session's list.
@@ -91,7 +90,7 @@ func (t todoHost) Todos(session string) ([]tool.Todo, error) {
 	return s.Todos(context.Background(), session)
 }
 
-// SetTodos replaces a session's list and tells who watches.
+// SetTodos replaces a session's list and publishes the change.
 func (t todoHost) SetTodos(session string, todos []tool.Todo) error {
 	s, err := t.r.store.get()
 	if err != nil {
@@ -104,10 +103,10 @@ func (t todoHost) SetTodos(session string, todos []tool.Todo) error {
 	return nil
 }
 
-// readMarks is where the door to the disk keeps what sessions have seen.
+// readMarks keeps what sessions have read of files, for the workspace.
 type readMarks struct{ v *lazyStore }
 
-// Sight returns what a session saw of a file.
+// Sight returns what a session has read of a file.
 func (m readMarks) Sight(session, file string) (files.ReadMark, bool, error) {
 	s, err := m.v.get()
 	if err != nil {
@@ -117,14 +116,14 @@ func (m readMarks) Sight(session, file string) (files.ReadMark, bool, error) {
 	return files.ReadMark(sight), ok, err
 }
 
-// See keeps it, when there is a next write to keep it with.
+// See stores a read mark along with the next write.
 func (m readMarks) See(session, file string, sight files.ReadMark) {
 	if s, err := m.v.get(); err == nil {
 		s.See(session, file, store.Sight(sight))
 	}
 }
 
-// Turned tells that earlier contents were put back.
+// Turned records that a file has its earlier contents again.
 func (m readMarks) Turned(file, from, to string) error {
 	s, err := m.v.get()
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// continuePrompt is said after a summary that nobody asked for.
+// continuePrompt is the message sent after an automatic summary.
 func continuePrompt(wish string) string {
 	said := "Go on with what is left to do, if anything is; otherwise say in a sentence that it is done."
 	if wish != "" {
@@ -27,7 +27,7 @@ func continuePrompt(wish string) string {
 	return said
 }
 
-// openLoop makes what works on prompts.
+// openLoop creates the runner of prompts.
 func (r *Runtime) openLoop() {
 	r.loop = loop.New(loop.Deps{
 		Call: r.Call, Tools: r.toolsIn, Lasts: r.keepsResult, Profile: r.profile, Model: r.findModel, Shape: r.shape, Keeper: messageStore{r}, Watch: r.publishLoop,
@@ -37,25 +37,25 @@ func (r *Runtime) openLoop() {
 	})
 }
 
-// keepsResult reports whether the results of a tool stay in the model's sight.
+// keepsResult reports whether the results of a tool are never pruned from the conversation.
 func (r *Runtime) keepsResult(name string) bool {
 	e, ok := r.registry.newest(name)
 	return ok && e.spec.Lasts
 }
 
-// toolsIn are the tools that an agent's model is shown in a session.
+// toolsIn returns the tools that an agent's model is shown in a session.
 func (r *Runtime) toolsIn(ctx context.Context, session string, a tool.Audience) []tool.Spec {
 	r.Ready(ctx)
 	return r.shownTo(ctx, r.agentIn(session, a.Agent), a)
 }
 
-// hides reports whether the rules keep a tool from the agent's sight.
+// hides reports whether the rules hide a tool from the agent.
 func hides(a *agent.Spec, s tool.Spec) bool {
 	return a.Policy.Of(s.Name, s.Permission).Hides(s.Permission)
 }
 
-// hidesTool reports whether a locked agent is not shown a tool: one that changes
-// what it may not, or of which nobody knows what it changes.
+// hidesTool reports whether a tool is hidden from a locked agent: one that makes forbidden changes,
+// or whose changes are not known.
 func hidesTool(a *agent.Spec, s tool.Spec) bool {
 	if a == nil || !a.Locked || s.ReadOnly {
 		return false
@@ -63,7 +63,7 @@ func hidesTool(a *agent.Spec, s tool.Spec) bool {
 	return s.External || a.Policy.Decide(s.Permission, "*").Action == permission.Deny
 }
 
-// profile says how an agent works in a session.
+// profile returns how an agent works in a session.
 func (r *Runtime) profile(_ context.Context, session, name string, ref model.Ref) (loop.Profile, error) {
 	a := r.agentIn(session, name)
 	if a == nil {
@@ -83,8 +83,8 @@ func (r *Runtime) profile(_ context.Context, session, name string, ref model.Ref
 	}, nil
 }
 
-// reminder is what an agent is told anew with every prompt: that it may change
-// nothing, or that it may again.
+// reminder returns the note that goes with every prompt to an agent: that it may not change
+// anything, or that it may again.
 func (r *Runtime) reminder(a *agent.Spec, session string, before []message.Message) string {
 	if a.Locked {
 		shown, path, err := plans{r}.PlanFile(r.ctx, session)
@@ -105,7 +105,7 @@ func (r *Runtime) reminder(a *agent.Spec, session string, before []message.Messa
 	return ""
 }
 
-// writtenPlan is the plan of a session as it is shown, where there is one.
+// writtenPlan returns the plan of a session for display, if there is one.
 func (r *Runtime) writtenPlan(session string) string {
 	shown, path, err := plans{r}.PlanFile(r.ctx, session)
 	if err != nil || !exists(path) {
@@ -121,7 +121,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// publishLoop tells who watches how the work on a session goes on.
+// publishLoop publishes how the work on a session is going.
 func (r *Runtime) publishLoop(session string, s loop.Status) {
 	switch s.Type {
 	case "compacted":

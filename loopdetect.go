@@ -14,30 +14,29 @@ import (
 )
 
 const (
-	// doomTimes is how often the same has to be done to be a loop.
+	// doomTimes is how many repetitions make a loop.
 	doomTimes = 3
-	// doomPeriod is how many different calls a loop may be made of.
+	// doomPeriod is how many different calls a loop may consist of.
 	doomPeriod = 4
-	// doomSessions bounds how many sessions are remembered.
+	// doomSessions limits how many sessions are remembered.
 	doomSessions = 1024
 )
 
-// A loopDetector watches for a model that repeats itself: the same call, or the same
-// few in turn, three times running and with the same results, has to be asked
-// about before it is made again. Calls made by another call are not the
-// model's and do not count.
+// A loopDetector detects a model that repeats itself: the same call, or the same few calls in turn,
+// three times with the same results. The next repetition has to be asked about. Calls made by other
+// calls do not count.
 type loopDetector struct {
 	ask func(ctx context.Context, req permission.Request, policy permission.Policy) error
 
 	mu       sync.Mutex
-	sessions map[string][]pastCall // the last calls, the newest last
+	sessions map[string][]pastCall // the latest calls, the newest last
 }
 
 // A pastCall is what is remembered of a call.
 type pastCall struct {
 	id     string
 	call   [sha256.Size]byte // tool and arguments
-	result [sha256.Size]byte // zero while there is none
+	result [sha256.Size]byte // zero until it has one
 }
 
 func (d *loopDetector) check(ctx context.Context, c *callState) error {
@@ -59,8 +58,8 @@ func (d *loopDetector) check(ctx context.Context, c *callState) error {
 	return err
 }
 
-// invalid is the error of a call that could not be made. A model that makes the
-// same mistake again and again is stopped too.
+// invalid returns the error of an invalid call. It also stops a model that repeats the same
+// mistake.
 func (d *loopDetector) invalid(ctx context.Context, c *callState, err error) error {
 	if c.agent == nil || ctx.Err() != nil {
 		return err
@@ -71,8 +70,8 @@ func (d *loopDetector) invalid(ctx context.Context, c *callState, err error) err
 	return err
 }
 
-// observe notes a call and reports whether it closes a loop. A loop is told
-// once; it has to be run through again to be told again.
+// observe records a call and reports whether it closes a loop. A loop is reported once, and again
+// only after further repetitions.
 func (d *loopDetector) observe(c *callState) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -91,7 +90,7 @@ func (d *loopDetector) observe(c *callState) bool {
 	return false
 }
 
-// isLoop reports whether the last calls are the same few again and again.
+// isLoop reports whether the last calls repeat the same few.
 func isLoop(calls []pastCall, period int) bool {
 	n := doomTimes * period
 	if len(calls) < n {
@@ -108,7 +107,7 @@ func isLoop(calls []pastCall, period int) bool {
 	return true
 }
 
-// finished notes what came of a call: what has another result is no repetition.
+// finished records the result of a call: with another result, a call is no repetition.
 func (d *loopDetector) finished(c *callState, res *tool.Result, err error) {
 	if c.Message == "" || c.Parent != "" {
 		return
@@ -131,7 +130,7 @@ func (d *loopDetector) finished(c *callState, res *tool.Result, err error) {
 	}
 }
 
-// removeTemporary drops what is remembered of a session.
+// removeSession forgets a session.
 func (d *loopDetector) removeSession(session string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"github.com/helve-dev/helve/lsp"
 )
 
-// openLSP makes the room for language servers. Nothing is started.
+// openLSP prepares the language servers. It starts none.
 func (r *Runtime) openLSP() error {
 	opt := r.opt.LSP
 	if opt == nil {
@@ -52,8 +52,7 @@ func (r *Runtime) openLSP() error {
 	return nil
 }
 
-// notifyServers tells the language servers of a file that a tool has
-// changed.
+// notifyServers tells the language servers that a tool has changed a file.
 func (r *Runtime) notifyServers(ch files.Changed) {
 	if r.languages == nil {
 		return
@@ -68,21 +67,21 @@ func (r *Runtime) notifyServers(ch files.Changed) {
 	r.languages.Changed(lspclient.FileChange{Path: ch.File, Kind: kind})
 }
 
-// invalidateFiles says that something may have changed files without the door to
-// the disk, which tells of its changes itself.
+// invalidateFiles says that files may have changed other than through the workspace, which reports
+// its own changes.
 func (r *Runtime) invalidateFiles() {
 	if r.languages != nil {
 		r.languages.Doubt()
 	}
 }
 
-// LSP is the language servers of a runtime.
+// LSP gives access to the language servers of a runtime. See [Runtime.LSP].
 type LSP struct{ rt *Runtime }
 
-// LSP returns the language servers.
+// LSP returns access to the language servers.
 func (r *Runtime) LSP() LSP { return LSP{r} }
 
-// Status returns how the language servers are that were started.
+// Status returns the states of the language servers that were started.
 func (r LSP) Status() []lsp.Status {
 	if r.rt.languages == nil {
 		return nil
@@ -90,8 +89,8 @@ func (r LSP) Status() []lsp.Status {
 	return r.rt.languages.Status()
 }
 
-// Found returns the language servers that helve knows or that are
-// configured, and which of them could be started here.
+// Found returns the known and the configured language servers, and which of them can be started on
+// this machine.
 func (r LSP) Found() []lsp.Found {
 	if r.rt.languages == nil {
 		return nil
@@ -99,7 +98,7 @@ func (r LSP) Found() []lsp.Found {
 	return r.rt.languages.Found()
 }
 
-// Log returns the newest lines that a language server has printed.
+// Log returns the last lines that a language server has printed.
 func (r LSP) Log(server string) []string {
 	if r.rt.languages == nil {
 		return nil
@@ -107,8 +106,8 @@ func (r LSP) Log(server string) []string {
 	return r.rt.languages.Log(server)
 }
 
-// Restart starts the language servers of a file anew, or with "" all that
-// were started. It returns what they are called.
+// Restart restarts the language servers of a file, or all that were started if file is "". It
+// returns their names.
 func (r LSP) Restart(ctx context.Context, file string) ([]string, error) {
 	if r.rt.languages == nil {
 		return nil, lsp.ErrOff
@@ -116,9 +115,8 @@ func (r LSP) Restart(ctx context.Context, file string) ([]string, error) {
 	return r.rt.languages.Restart(ctx, r.rt.absolute(file))
 }
 
-// Diagnostics returns what the language servers find in files as they are on
-// disk. It waits for servers that have to start, as long as ctx lasts and the
-// options say.
+// Diagnostics returns the diagnostics of files as they are on disk. It waits for servers that have
+// to start, within ctx and the limits of the options.
 func (r LSP) Diagnostics(ctx context.Context, files ...string) (lsp.Report, error) {
 	if r.rt.languages == nil {
 		return lsp.Report{}, lsp.ErrOff

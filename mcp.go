@@ -17,14 +17,14 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// MCP is the MCP servers of a runtime: how they are doing, and what they offer
-// beside tools, which the runtime offers with all others.
+// MCP gives access to the MCP servers of a runtime: their states, and what they offer beside tools.
+// Their tools are among those of [Runtime.Tools].
 type MCP struct{ r *Runtime }
 
-// MCP returns the MCP servers of the options.
+// MCP returns access to the MCP servers.
 func (r *Runtime) MCP() MCP { return MCP{r} }
 
-// openMCP makes the pool of servers. Nothing is started.
+// openMCP creates the pool of servers. It starts none.
 func (r *Runtime) openMCP() error {
 	o := mcpclient.Options{
 		Dir: r.dir, Version: r.opt.MCP.Version, CallTimeout: r.opt.MCP.Timeout, Logger: r.log, Servers: r.opt.MCP.Servers,
@@ -58,8 +58,7 @@ func (r *Runtime) openMCP() error {
 	return err
 }
 
-// startServer starts a server as commands are started, with variables of its
-// own.
+// startServer starts a server as commands are started, with environment variables of its own.
 func (r *Runtime) startServer(ctx context.Context, env map[string]string, wall bool, cmd process.Command, out *os.File) (*process.Process, error) {
 	p := process.Program{Path: cmd.Path, Args: cmd.Args, Dir: cmd.Dir, Set: env, Stderr: cmd.Stderr, Walled: wall}
 	if agent := r.agent(""); wall && agent != nil {
@@ -69,17 +68,16 @@ func (r *Runtime) startServer(ctx context.Context, env map[string]string, wall b
 	return r.shell.Start(ctx, p, out)
 }
 
-// Status returns how the servers are doing, in the order of the options.
+// Status returns the states of the servers, in the order of the options.
 func (m MCP) Status() []mcp.Status { return m.r.pool.Status() }
 
-// Servers returns the names of the servers that are not switched off, in the
-// order of the options.
+// Servers returns the names of the enabled servers, in the order of the options.
 func (m MCP) Servers() []string {
 	return m.r.pool.Which(func(s mcp.Status) bool { return s.State != mcp.Disabled })
 }
 
-// Tools returns the tools of a server as the server describes them, with what
-// was made of each. The server is connected to if it has to be.
+// Tools returns the tools of a server as it describes them, and whether and how each is offered. It
+// connects to the server if necessary.
 func (m MCP) Tools(ctx context.Context, server string) ([]mcp.Tool, error) {
 	if err := m.Connect(ctx, server); err != nil {
 		return nil, err
@@ -87,25 +85,25 @@ func (m MCP) Tools(ctx context.Context, server string) ([]mcp.Tool, error) {
 	return m.r.pool.Tools(server), nil
 }
 
-// Connect connects to a server now, also to one that was disconnected.
+// Connect connects to a server now, even to one that was disconnected.
 func (m MCP) Connect(ctx context.Context, server string) error { return m.r.pool.Connect(ctx, server) }
 
-// Disconnect ends the connection to a server. Its tools are gone until it is
-// connected to again.
+// Disconnect closes the connection to a server. Its tools are not offered until it is connected
+// again.
 func (m MCP) Disconnect(server string) error { return m.r.pool.Disconnect(server) }
 
-// Approve says that a tool of a server, or with "" every one, may be what it
-// is now, where it is not what it was when it was first used.
+// Approve accepts the current definition of a tool that has changed since its first use. With "" it
+// accepts every tool of the server.
 func (m MCP) Approve(server, tool string) error { return m.r.pool.Approve(server, tool) }
 
-// Log returns the newest lines that a server has logged.
+// Log returns the last lines that a server has logged.
 func (m MCP) Log(server string) []string { return m.r.pool.Log(server) }
 
-// signInTime is how long a person may take to sign in.
+// signInTime limits how long a person may take to sign in.
 const signInTime = 6 * time.Minute
 
-// SignIn lets a person sign in to a server now. The token is kept in the data
-// folder, and renewed without the person.
+// SignIn lets a person sign in to a server. The token is kept in DataDir and renewed without the
+// person.
 func (m MCP) SignIn(ctx context.Context, server string, way mcp.SignIn) error {
 	r := m.r
 	i := slices.IndexFunc(r.opt.MCP.Servers, func(s mcp.Server) bool { return s.Name == server })
@@ -130,8 +128,7 @@ func (m MCP) SignIn(ctx context.Context, server string, way mcp.SignIn) error {
 	return errors.Join(pool.Connect(ctx, server), pool.Close())
 }
 
-// serverHint says why a tool is not there that would come from a server which is
-// not well; "" where that is not the reason.
+// serverHint returns why a tool of a failing server is missing, or "" if that is not the reason.
 func (r *Runtime) serverHint(tool string) string {
 	owner, _ := r.pool.Owner(tool)
 	for _, s := range r.pool.Status() {
@@ -146,7 +143,7 @@ func (r *Runtime) serverHint(tool string) string {
 	return ""
 }
 
-// sentence ends a sentence.
+// sentence adds the full stop if it is missing.
 func sentence(s string) string {
 	if s == "" || strings.HasSuffix(s, ".") {
 		return s

@@ -16,21 +16,20 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// The tool that makes prompts is there for doors, so that what they hand on
-// goes the road of a call. Only who calls itself promptClient is offered it: no
-// model is.
+// A tool makes the prompts of servers, so that prompts requested over an interface are calls like
+// any other. It is offered only to the client promptClient, and to no model.
 const (
 	promptName   = "get_mcp_prompt"
 	promptClient = "mcp-prompts"
 )
 
-// promptPattern is what rules about reading call a prompt.
+// promptPattern returns the pattern of a prompt in rules about reading.
 func promptPattern(server, name string) string {
 	return builtin.ResourcePattern(server, "prompt:"+name)
 }
 
-// promptTool lets a server make a prompt. What comes of it is the server's
-// words, so it needs the permission that reading from it needs.
+// promptTool returns the tool that gets a prompt from a server. Its result is the server's text, so
+// it needs the permission for reading from that server.
 func promptTool(pool *mcpclient.Pool) tool.Tool {
 	spec := tool.Spec{
 		Name: promptName, Description: "Lets an MCP server make one of its prompts.", Permission: "read", ReadOnly: true, OpenWorld: true,
@@ -61,27 +60,27 @@ func promptTool(pool *mcpclient.Pool) tool.Tool {
 func hasResources(s mcp.Status) bool { return s.Resources }
 func hasPrompts(s mcp.Status) bool   { return s.Prompts }
 
-// Prompts returns the prompts of a server. For "" they are those of all that
-// are connected, in the order of the options: an error then tells which could
-// not say, and takes nothing from the others.
+// Prompts returns the prompts of a server, or with "" those of all connected servers, in the order
+// of the options. In that case an error names the servers that failed, and the prompts of the
+// others are returned with it.
 func (m MCP) Prompts(ctx context.Context, server string) ([]mcp.Prompt, error) {
 	return listFromServers(ctx, m.r.pool, server, hasPrompts, m.r.pool.Prompts)
 }
 
-// Resources returns what a server lets others read, or for "" all that are
-// connected, as [MCP.Prompts] does.
+// Resources returns the resources of a server, or with "" those of all connected servers, as
+// [MCP.Prompts] does.
 func (m MCP) Resources(ctx context.Context, server string) ([]mcp.Resource, error) {
 	return listFromServers(ctx, m.r.pool, server, hasResources, m.r.pool.Resources)
 }
 
-// Templates returns the families of what a server lets others read, or for ""
-// all that are connected, as [MCP.Prompts] does.
+// Templates returns the resource templates of a server, or with "" those of all connected servers,
+// as [MCP.Prompts] does.
 func (m MCP) Templates(ctx context.Context, server string) ([]mcp.Template, error) {
 	return listFromServers(ctx, m.r.pool, server, hasResources, m.r.pool.Templates)
 }
 
-// listFromServers asks one server, or for "" all that have something at the same time,
-// and returns what they say in their order. It takes nothing of one that fails.
+// listFromServers asks one server, or with "" all suitable ones at the same time, and returns their
+// answers in order. A server that fails contributes nothing.
 func listFromServers[T any](ctx context.Context, pool *mcpclient.Pool, server string, has func(mcp.Status) bool, list func(context.Context, string) ([]T, error)) ([]T, error) {
 	if server != "" {
 		return list(ctx, server)
@@ -100,8 +99,8 @@ func listFromServers[T any](ctx context.Context, pool *mcpclient.Pool, server st
 	return slices.Concat(parts...), errors.Join(errs...)
 }
 
-// Read reads something that a server has, uncut. It is a call of
-// read_mcp_resource, made as c says: the rules hold, and it is recorded.
+// Read reads a resource of a server without truncating it. It is a call of read_mcp_resource with
+// the other fields of c: rules apply, and it is recorded.
 func (m MCP) Read(ctx context.Context, c tool.Call, server, uri string) ([]mcp.Content, error) {
 	c.Tool, c.Input = builtin.ReadResource, asJSON(map[string]string{"server": server, "uri": uri})
 	res, err := m.r.Call(ctx, c)
@@ -114,8 +113,8 @@ func (m MCP) Read(ctx context.Context, c tool.Call, server, uri string) ([]mcp.C
 	return []mcp.Content{{URI: uri, MIME: "text/plain", Text: res.Output}}, nil // a hook has answered
 }
 
-// Prompt lets a server make a prompt. That goes the road of a call as well,
-// made as c says; for rules it is a read of mcp:server:prompt:name.
+// Prompt gets a prompt from a server. It is a call too, with the other fields of c; rules see it as
+// a read of mcp:server:prompt:name.
 func (m MCP) Prompt(ctx context.Context, c tool.Call, p mcp.PromptCall) (mcp.PromptText, error) {
 	c.Tool, c.Client, c.Input = promptName, promptClient, asJSON(p)
 	res, err := m.r.Call(ctx, c)
@@ -130,8 +129,8 @@ func (m MCP) Prompt(ctx context.Context, c tool.Call, p mcp.PromptCall) (mcp.Pro
 	return made, nil
 }
 
-// Complete asks a server for the values of an argument. Nobody is asked for
-// permission; where a rule denies the agent to read it, it is refused.
+// Complete asks a server for values of an argument. It does not ask for permission, but fails if a
+// rule denies the agent to read the prompt or resource.
 func (m MCP) Complete(ctx context.Context, agent string, c mcp.Completion) (mcp.Completed, error) {
 	pattern := builtin.ResourcePattern(c.Server, c.Template)
 	if c.Prompt != "" {
@@ -143,9 +142,9 @@ func (m MCP) Complete(ctx context.Context, agent string, c mcp.Completion) (mcp.
 	return m.r.pool.Complete(ctx, c)
 }
 
-// Subscribe lets an event tell when something that a server has changes, until
-// as many calls of [MCP.Unsubscribe]. Nobody is asked for permission; where a
-// rule denies the agent to read it, it is refused.
+// Subscribe makes changes of a resource appear as events, until [MCP.Unsubscribe] has been called
+// as often. It does not ask for permission, but fails if a rule denies the agent to read the
+// resource.
 func (m MCP) Subscribe(ctx context.Context, s mcp.Subscription) error {
 	if err := m.r.mayRead(s.Agent, builtin.ResourcePattern(s.Server, s.URI)); err != nil {
 		return err
@@ -153,10 +152,10 @@ func (m MCP) Subscribe(ctx context.Context, s mcp.Subscription) error {
 	return m.r.pool.Subscribe(ctx, s.Server, s.URI)
 }
 
-// Unsubscribe takes one [MCP.Subscribe] back.
+// Unsubscribe reverses one call of [MCP.Subscribe].
 func (m MCP) Unsubscribe(s mcp.Subscription) { m.r.pool.Unsubscribe(s.Server, s.URI) }
 
-// mayRead says why an agent may not have to do with something of a server.
+// mayRead returns an error if an agent may not read something of a server.
 func (r *Runtime) mayRead(agent, pattern string) error {
 	if err := r.policyError(""); err != nil {
 		return err
@@ -171,11 +170,11 @@ func (r *Runtime) mayRead(agent, pattern string) error {
 	return nil
 }
 
-// A resourceHost is what MCP servers have to read, as the tools for it see it.
+// A resourceHost gives the resource tools access to the MCP servers.
 type resourceHost struct{ *mcpclient.Pool }
 
-// Resources lists what a server has, families of resources among them, or for
-// "" all that are connected, of those that answer.
+// Resources lists the resources and templates of a server, or with "" of all connected servers that
+// answer.
 func (l resourceHost) Resources(ctx context.Context, server string) ([]mcp.Resource, error) {
 	out, failed := listFromServers(ctx, l.Pool, server, hasResources, l.resourcesAndTemplates)
 	if len(out) > 0 && server == "" {

@@ -13,7 +13,7 @@ import (
 	"github.com/helve-dev/helve/record"
 )
 
-// A messageStore keeps conversations in the store and tells who watches.
+// A messageStore keeps conversations in the store and publishes their changes.
 type messageStore struct{ r *Runtime }
 
 // Messages returns a conversation.
@@ -26,7 +26,7 @@ func (k messageStore) Messages(ctx context.Context, session string) ([]message.M
 	return withReadableResults(msgs), err
 }
 
-// withReadableResults gives calls whose end can not be read one that says so.
+// withReadableResults gives calls whose outcome cannot be read an outcome that says so.
 func withReadableResults(msgs []message.Message) []message.Message {
 	for _, m := range msgs {
 		for i, p := range m.Parts {
@@ -40,7 +40,7 @@ func withReadableResults(msgs []message.Message) []message.Message {
 	return msgs
 }
 
-// Save keeps a message and parts, and then tells.
+// Save stores a message and parts, and then publishes them.
 func (k messageStore) Save(ctx context.Context, info *message.Info, parts ...message.Part) error {
 	s, err := k.r.store.get()
 	if err != nil {
@@ -61,7 +61,7 @@ func (k messageStore) Save(ctx context.Context, info *message.Info, parts ...mes
 	return nil
 }
 
-// addUsage adds what an answer took to its session.
+// addUsage adds the tokens and cost of an answer to its session.
 func (r *Runtime) addUsage(ctx context.Context, s *store.Store, info message.Info) error {
 	row, err := s.UpdateSession(ctx, info.Session, func(v *store.Session) {
 		v.Tokens = model.TokensOf(v.Tokens.Usage().Add(info.Tokens.Usage()))
@@ -80,7 +80,7 @@ func (r *Runtime) addUsage(ctx context.Context, s *store.Store, info message.Inf
 	return err
 }
 
-// Tell tells of what is not kept yet.
+// Tell publishes what is not stored yet.
 func (k messageStore) Tell(n loop.News) {
 	switch {
 	case n.Info != nil && n.Removed:
@@ -97,8 +97,7 @@ func (k messageStore) Tell(n loop.News) {
 	}
 }
 
-// Recorded returns how a call ended, by its record; nil where that does not
-// know.
+// Recorded returns the outcome of a call from its record, or nil if the record does not have it.
 func (k messageStore) Recorded(ctx context.Context, session, call string) (*message.State, error) {
 	s, err := k.r.store.get()
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 	"github.com/helve-dev/helve/model"
 )
 
-// What to do where there is no model. Programs read this: the command, which
-// reads a config, has a Find with words of its own.
+// Advice for when there is no model, in the words of the API. The command's Find, which reads a
+// config, has advice of its own.
 var (
 	errNoModels  = errors.New("there is no model to answer: set Options.Models")
 	errNoDefault = errors.New("there is no model to answer: set Options.Models.Default, Agent.Model or Prompt.Model")
 )
 
-// A lentModels is a model that a client brings for its own session.
+// lentModels are models that clients bring for their own sessions.
 type lentModels struct {
 	mu   sync.Mutex
 	lent map[string]*lentModel // by session
@@ -26,12 +26,12 @@ type lentModels struct {
 
 type lentModel struct{ model.Model }
 
-// ref is what the model is called.
+// ref returns the name of the model.
 func (l lentModel) ref() model.Ref {
 	return model.Ref{Provider: l.ProviderID, Model: l.ID}
 }
 
-// Lend lets a session's prompts be answered by m.
+// Lend lets m answer the prompts of a session.
 func (r turns) Lend(session string, m model.Model) (remove func()) {
 	take := r.lent.add(session, &lentModel{m})
 	r.events.publish(event.ToolsChanged{})
@@ -41,8 +41,8 @@ func (r turns) Lend(session string, m model.Model) (remove func()) {
 	})
 }
 
-// add lends m, which nobody else may have lent: what is given back is known by
-// its address, because not every provider can be compared.
+// add lends m, which must not be lent by somebody else. take identifies it by its address, because
+// not every provider can be compared.
 func (l *lentModels) add(session string, m *lentModel) (take func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -69,7 +69,7 @@ func (l *lentModels) sessionModel(session string) (lentModel, bool) {
 	return *got, true
 }
 
-// findModel returns the model that a session works with.
+// findModel returns the model for a session.
 func (r *Runtime) findModel(session string, ref model.Ref) (model.Model, error) {
 	if l, ok := r.lent.sessionModel(session); ok && l.ref() == ref {
 		return l.Model, nil
@@ -93,8 +93,8 @@ func (r *Runtime) findModel(session string, ref model.Ref) (model.Model, error) 
 	return m, nil
 }
 
-// signIn lets plugins sign in to a provider. Keys of the config are not shown
-// to them: who has one there needs no plugin.
+// signIn lets plugins sign in to a provider. Keys in the config are not shown to them: a provider
+// with a key there needs no plugin.
 func (r *Runtime) signIn(provider string) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(r.ctx, gatherLimit)
 	defer cancel()

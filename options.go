@@ -10,147 +10,140 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// Options set up a [Runtime]. The zero value is a runtime in the current
-// folder that keeps nothing on disk and asks as the default rules say.
+// Options configure a [Runtime]. The zero value works in the current folder, keeps nothing on disk,
+// and asks as the default rules say.
 type Options struct {
-	// Dir is the folder that relative paths start from, which has to be there;
-	// the current folder when empty. Worktree is the root of the project; the nearest folder
-	// above Dir that holds .git when empty, and "/" when there is none.
+	// Dir is the working directory, which must exist; the current folder when empty. Worktree is
+	// the root of the project. When it is empty, it is the nearest folder from Dir up that holds
+	// .git, or "/" if none does.
 	Dir, Worktree string
 
-	// DataDir is where calls, approvals and long outputs are kept. When
-	// empty, they are kept in memory, and long outputs in a private folder
-	// that Close removes.
+	// DataDir holds the records: calls, approvals and long outputs. When it is empty, records stay
+	// in memory, and long outputs in a private folder that Close removes.
 	DataDir string
 
-	// Unrecorded keeps no record of calls: for a command of a person's own,
-	// whose answer is all that is wanted of it.
+	// Unrecorded keeps no records of calls, for a single command of a person who needs only its
+	// answer.
 	Unrecorded bool
 
-	// Durable makes every record survive a power failure too, and not only
-	// the end of the process. Each call then waits for the disk.
+	// Durable makes every record survive a power failure, and not only the end of the process. Each
+	// call then waits for the disk.
 	Durable bool
 
-	// Project names the project that approvals are kept for; derived from
-	// Worktree when empty.
+	// Project identifies the project that approvals are kept for. When it is empty, it is derived
+	// from Worktree.
 	Project string
 
-	// Rules are the user's: they stand after the defaults of the built-in
-	// agents. They do not count where Agents are given.
+	// Rules are the user's rules, which come after the defaults of the built-in agents. They are
+	// ignored if Agents is set.
 	Rules permission.Ruleset
 
-	// Agents are who may call, each with its rules, as agent.Specs makes them;
-	// the built-in agents with Rules when nil. A call that names none is by the
+	// Agents are the agents that may make calls, each with its rules, as agent.Specs returns them.
+	// When nil, they are the built-in agents with Rules. A call that names no agent is made by the
 	// first.
 	Agents []agent.Spec
 
-	// PolicyError, if not empty, says why the rules are broken.
-	// Every call is then denied, with this sentence.
+	// PolicyError, if not empty, says why the rules are invalid. Every call is then denied with
+	// this text.
 	PolicyError string
 
-	// RulesFile is where the user's own rules are written: texts that say which
-	// rule to add name it. It is not read.
+	// RulesFile is the file with the user's rules, for messages that say which rule to add. It is
+	// not read.
 	RulesFile string
 
-	// Unattended says that there is nobody to ask. What would wait for a
-	// person fails at once.
+	// Unattended says that nobody can answer. Requests that would wait for a person fail at once.
 	Unattended bool
 
-	// Repair lets arguments that are wrong in a lossless way through: a key
-	// in another spelling, a number or list as a string, a trailing comma.
-	// Each repair is named in the result's metadata.
+	// Repair corrects arguments that are wrong in a lossless way: a key in another spelling, a
+	// number or list as a string, a trailing comma. The result's metadata lists each repair.
 	Repair bool
 
-	// Strict refuses arguments with a key that the tool does not know. Without
-	// it such a key is left out, and named in the result's metadata. Nothing is
-	// repaired then, whatever Repair says.
+	// Strict refuses arguments with unknown keys. Otherwise such keys are dropped and listed in the
+	// result's metadata. Strict switches Repair off.
 	Strict bool
 
-	// Matching says how an edit looks for its text: "safe", which is also
-	// meant by "", or "seed", which is as loose as the reference's.
+	// Matching selects how an edit finds its text: "safe", the default, or "seed", which matches as
+	// loosely as OpenCode.
 	Matching string
 
-	// Unread lets files be changed that the session has not read, or that
-	// have changed since it did.
+	// Unread allows changes of files that the session has not read, or that have changed since it
+	// read them.
 	Unread bool
 
-	// Formatters go over files after tools have changed them, in order; nil
-	// for none.
+	// Formatters format files after tools have changed them, in order; nil for none.
 	Formatters *Formatters
 
-	// LSP says which language servers look at files that tools change; nil for
-	// none.
+	// LSP configures the language servers that check changed files; nil for none.
 	LSP *lsp.Options
 
-	// Models says who answers prompts; without one, [Runtime.Turns] fails.
+	// Models select the models that answer prompts; without any, [Runtime.Turns] fails.
 	Models agent.Models
 
-	// Loop says how agents work on prompts.
+	// Loop configures how agents work on prompts.
 	Loop agent.Loop
 
-	// Search says how the tools that look for files and in files work.
+	// Search configures the tools that search for files and in files.
 	Search Search
 
-	// Shell says how command lines are run.
+	// Shell configures how commands run.
 	Shell Shell
 
-	// MCP says which other programs offer tools here.
+	// MCP configures the MCP servers, whose tools are offered.
 	MCP mcp.Options
 
-	// Web says how tools reach the network, and where they search it.
+	// Web configures how tools use the network and search the web.
 	Web Web
 
-	// Custom says what users bring: tools, plugins and hooks of their own.
+	// Custom configures the user's own tools, plugins and hooks.
 	Custom Custom
 
-	// Skills say where skills are looked for; nil for nowhere.
+	// Skills configures where skills are searched; nil for nowhere.
 	Skills *Skills
 
-	// Protected are folders of the host's own, such as those of its config:
-	// only a rule that names one lets tools write there. DataDir is always
-	// among them.
+	// Protected are folders of the embedding program, such as that of its config. Only a rule that
+	// names such a folder lets tools write there. DataDir is always protected.
 	Protected []string
 
-	// Flags switches on tools that are off by default, by name: "batch".
+	// Flags enables tools that are off by default, by name: "batch".
 	Flags map[string]bool
 
-	// Client, Provider and Model are what a call that does not say is taken
-	// to come from. Client is "cli" when empty.
+	// Client, Provider and Model are the defaults for calls that do not set them. Client is "cli"
+	// when empty.
 	Client, Provider, Model string
 
 	// Limits bound the output that a model is shown.
 	Limits Limits
 
-	// Patience is how long a list of tools waits for what still starts: MCP
-	// servers, and files of users. A second when 0. A call waits for the tool
-	// that it names, however long that takes to start.
+	// Patience is how long a listing of tools waits for MCP servers and custom files that are still
+	// starting; a second when 0. A call waits for the tool that it names, however long that takes
+	// to start.
 	Patience time.Duration
 
 	// Hooks see every call, in order.
 	Hooks []Hook
 
-	// Logger is told what no caller is: slow tools, failed clean-ups.
-	// Nothing is logged when nil.
+	// Logger receives what no caller sees: slow tools, failed clean-ups. When it is nil, nothing is
+	// logged.
 	Logger *slog.Logger
 
-	// NewID makes identifiers of its own; prefix is such as "ses" or "per".
+	// NewID generates identifiers; prefix is one such as "ses" or "per".
 	NewID func(prefix string) string
 }
 
-// Limits bound the output of a call. Zero fields take their defaults.
+// Limits bound the output of a call and what is kept. Zero fields take their defaults.
 type Limits struct {
-	Lines     int           // shown at the most; 2,000
-	Bytes     int           // shown at the most; 51,200
+	Lines     int           // most lines shown; 2,000
+	Bytes     int           // most bytes shown; 51,200
 	Retention time.Duration // how long a full output is kept; 7 days
-	Quota     int64         // bytes that all kept outputs may take; 1 GiB
-	History   int64         // bytes that kept earlier contents of files may take; 1 GiB
+	Quota     int64         // most bytes of all kept outputs; 1 GiB
+	History   int64         // most bytes of kept earlier file contents; 1 GiB
 }
 
-// Formatters say what formats which file.
+// Formatters configure which programs format which files.
 type Formatters struct {
-	Builtin      bool        // also those that helve knows, where they are installed
-	Experimental bool        // and of these those that are still being tried out
-	Own          []Formatter // a name that helve knows changes that one
+	Builtin      bool        // enables the formatters that helve knows, where they are installed
+	Experimental bool        // includes the experimental ones of these
+	Own          []Formatter // an entry with the name of a known formatter changes that one
 }
 
 // A Formatter is a command that formats a file in place.

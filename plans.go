@@ -16,12 +16,12 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// plans are where the tools that begin and end planning find what they need.
+// plans gives the planning tools what they need.
 type plans struct{ r *Runtime }
 
 var _ builtin.Plans = plans{}
 
-// PlanFile is where a session's plan is or will be.
+// PlanFile returns where a session's plan is or will be.
 func (p plans) PlanFile(ctx context.Context, session string) (shown, path string, err error) {
 	s, err := p.r.store.get()
 	if err != nil {
@@ -49,8 +49,8 @@ func (p plans) PlanFile(ctx context.Context, session string) (shown, path string
 	return shown, path, nil
 }
 
-// SavePlan writes a session's plan. It is the one file that planning makes, at
-// a place that no model chooses.
+// SavePlan writes a session's plan: the only file that planning creates, at a path that no model
+// chooses.
 func (p plans) SavePlan(ctx context.Context, session, text string) error {
 	_, path, err := p.PlanFile(ctx, session)
 	if err != nil {
@@ -63,7 +63,7 @@ func (p plans) SavePlan(ctx context.Context, session, text string) error {
 	if name, err = filepath.Rel(root, path); err != nil {
 		return err
 	}
-	dir, err := os.OpenRoot(root) // no link leads out of it
+	dir, err := os.OpenRoot(root) // no link can lead out of it
 	if err != nil {
 		return fmt.Errorf("saving the plan: %w", err)
 	}
@@ -83,7 +83,7 @@ func (p plans) SavePlan(ctx context.Context, session, text string) error {
 	return nil
 }
 
-// Switch lets another agent go on with the conversation.
+// Switch lets another agent continue the conversation.
 func (p plans) Switch(_ context.Context, c *tool.Call, name, text string) error {
 	a := p.r.agent(name)
 	if a == nil {
@@ -96,7 +96,7 @@ func (p plans) Switch(_ context.Context, c *tool.Call, name, text string) error 
 	return nil
 }
 
-// slug is a name that people can say, for a session's files.
+// slug returns a readable name for a session's files.
 func slug() string {
 	first := strings.Fields("amber bold brave brisk calm clear clever cosmic crisp eager early fair fresh gentle glad golden happy keen kind light " +
 		"lively lucky mellow neat nimble proud quick quiet rapid ready silent silver sleek smart solid steady swift tidy vivid warm")
@@ -108,7 +108,7 @@ func slug() string {
 func pick(words []string) string {
 	n, err := rand.Int(rand.Reader, big.NewInt(int64(len(words))))
 	if err != nil {
-		return words[0] // the reader of rand does not fail
+		return words[0] // the random reader does not fail
 	}
 	return words[n.Int64()]
 }

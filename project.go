@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// projectOf names the project a folder belongs to: where its git repository
-// is kept, so that linked worktrees share it, or the folder itself.
+// projectOf identifies the project of a folder: the path of its git repository, which linked
+// worktrees share, or else the folder itself.
 func projectOf(worktree, dir string) string {
 	git := filepath.Join(worktree, ".git")
 	info, err := os.Lstat(git)
@@ -22,10 +22,9 @@ func projectOf(worktree, dir string) string {
 	return real(worktree)
 }
 
-// linkedRepository finds the repository of a linked worktree, whose .git is a file with
-// "gitdir: …/.git/worktrees/name". It is believed only where that folder
-// points back: a file can say anything, and the project decides which
-// approvals hold.
+// linkedRepository returns the repository of a linked worktree, whose .git is a file with "gitdir:
+// …/.git/worktrees/name". It accepts that only if that folder points back, because a file can say
+// anything and the project decides which approvals hold.
 func linkedRepository(worktree, git string) (string, bool) {
 	to, ok := strings.CutPrefix(readShortLine(git), "gitdir:")
 	if !ok {
@@ -36,7 +35,7 @@ func linkedRepository(worktree, git string) (string, bool) {
 		to = filepath.Join(worktree, to)
 	}
 	to, err := filepath.EvalSymlinks(to)
-	if err != nil { // it is there, or it is not believed
+	if err != nil { // missing, or not trusted
 		return "", false
 	}
 	back := readShortLine(filepath.Join(to, "gitdir"))
@@ -51,7 +50,7 @@ func linkedRepository(worktree, git string) (string, bool) {
 	return filepath.Dir(common), filepath.Base(kept) == "worktrees" && filepath.Base(common) == ".git"
 }
 
-// readShortLine reads a file of one short line; "" for any other.
+// readShortLine returns the content of a file with one short line, or "" for any other.
 func readShortLine(name string) string {
 	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<16 {

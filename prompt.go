@@ -16,17 +16,16 @@ import (
 	"github.com/helve-dev/helve/model"
 )
 
-// maxCallShown is how many bytes of an interrupted call a model is told.
+// maxCallShown limits how many bytes of an interrupted call a model is shown.
 const maxCallShown = 200
 
-// maxTitle is how many bytes of a prompt make a title.
+// maxTitle limits how many bytes of a prompt make a title.
 const maxTitle = 60
 
-// turns are what the runtime does for package agent, which documents them.
+// turns implements agent.Turns, where its methods are documented.
 type turns struct{ *Runtime }
 
-// Turns works on prompts, each until its end. See [agent.New] for a stream of
-// what happens.
+// Turns runs prompts to their end. See [agent.New] for a stream of what happens.
 func (r *Runtime) Turns() agent.Turns { return turns{r} }
 
 // Prompt lets an agent work on a prompt.
@@ -59,8 +58,7 @@ func (r turns) Prompt(ctx context.Context, p agent.Prompt) (*agent.Turn, error) 
 	})
 }
 
-// reopen makes a session ready for another prompt, of the agent and model that it
-// is now for.
+// reopen prepares a session for another prompt, with the prompt's agent and model.
 func (r *Runtime) reopen(ctx context.Context, s *store.Store, row store.Session) error {
 	if _, err := r.loop.Mend(ctx, row.ID); err != nil {
 		return err
@@ -72,7 +70,7 @@ func (r *Runtime) reopen(ctx context.Context, s *store.Store, row store.Session)
 	return err
 }
 
-// Resume goes on with a turn that broke off.
+// Resume continues an interrupted turn.
 func (r turns) Resume(ctx context.Context, session string) (*agent.Turn, error) {
 	return r.turn(ctx, session, "", func(ctx context.Context, _ *store.Store, row turnStart) (turnStart, error) {
 		if row.Created == 0 {
@@ -95,7 +93,7 @@ func (r turns) Resume(ctx context.Context, session string) (*agent.Turn, error) 
 	})
 }
 
-// Compact sums a conversation up.
+// Compact summarizes a conversation.
 func (r turns) Compact(ctx context.Context, session string) (*agent.Turn, error) {
 	return r.turn(ctx, session, "", func(ctx context.Context, _ *store.Store, row turnStart) (turnStart, error) {
 		if row.Created == 0 {
@@ -115,20 +113,20 @@ func (r turns) Compact(ctx context.Context, session string) (*agent.Turn, error)
 	})
 }
 
-// An turnStart is a session that is about to be worked on, with the prompt that
-// it is still to be named after.
+// A turnStart is a session that is about to be worked on, with the prompt that will give it its
+// title.
 type turnStart struct {
 	store.Session
 	Untitled string
 }
 
-// turn prepares a session, works on it, and reports the outcome. Where session
-// is empty, prepare makes a new one, with the id newID unless that is empty too.
+// turn prepares a session, works on it, and reports the outcome. If session is empty, prepare makes
+// a new one, with the id newID if that is set.
 func (r *Runtime) turn(ctx context.Context, session, newID string,
 	prepare func(context.Context, *store.Store, turnStart) (turnStart, error),
 ) (*agent.Turn, error) {
 	if err := r.policyError(""); err != nil {
-		return nil, err // nothing could be done, so nobody is asked
+		return nil, err // no work was possible, so there is nothing to report
 	}
 	ctx, release, err := r.acquire(ctx)
 	if err != nil {
@@ -185,7 +183,7 @@ func turnOf(session string, purse *loop.Purse, o loop.Outcome) *agent.Turn {
 	}
 }
 
-// newSession is a session that is not kept yet.
+// newSession returns a session that is not stored yet.
 func (r *Runtime) newSession() store.Session {
 	return store.Session{ID: r.newID("ses"), Dir: r.dir, Project: r.project, Slug: slug()}
 }
@@ -200,7 +198,7 @@ func (r *Runtime) createSession(ctx context.Context, s *store.Store, row store.S
 	return row, nil
 }
 
-// resolvePrompt decides who answers a prompt, and with what.
+// resolvePrompt decides which agent and model answer a prompt.
 func (r *Runtime) resolvePrompt(row *store.Session, p agent.Prompt) (loop.Said, error) {
 	name := cmp.Or(p.Agent, row.Agent)
 	a := r.agent(name)
@@ -218,12 +216,12 @@ func (r *Runtime) resolvePrompt(row *store.Session, p agent.Prompt) (loop.Said, 
 		return loop.Said{}, fmt.Errorf("the agent %q does work behind the scenes and can not be talked to; there are %s", name, strings.Join(r.agentNames(), ", "))
 	}
 	row.Agent, row.Model = a.Name, ref
-	r.active.setActing(row.ID, r.agentIn(row.ID, a.Name)) // plugins hear of what is said, too
+	r.active.setActing(row.ID, r.agentIn(row.ID, a.Name)) // before plugins see the message
 	return loop.Said{Agent: a.Name, Model: ref, Text: p.Text, Files: p.Files}, nil
 }
 
-// modelFor chooses the model of an agent: the one that is wished for, its own,
-// the one of before, the default one, or what the client lends.
+// modelFor returns the model of an agent: the requested one, its own, the previous one, the default
+// one, or one that the client lends.
 func (r *Runtime) modelFor(session string, a *agent.Spec, wished, before model.Ref) (model.Ref, error) {
 	none := model.Ref{}
 	for _, ref := range []model.Ref{wished, a.Model} {
@@ -248,12 +246,12 @@ func (r *Runtime) modelFor(session string, a *agent.Spec, wished, before model.R
 		return model.Ref{}, errNoModels
 	}
 	if _, err := r.opt.Models.Find(model.Ref{}); err != nil {
-		return model.Ref{}, err // it knows what to do
+		return model.Ref{}, err // says what to do
 	}
 	return model.Ref{}, errNoDefault
 }
 
-// titleOf is the beginning of a prompt.
+// titleOf returns the beginning of a prompt.
 func titleOf(prompt string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
 	title, cut := text.Cut(strings.Join(strings.Fields(line), " "), maxTitle)

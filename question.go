@@ -13,7 +13,7 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// An questions holds the questions that wait for a person.
+// questions holds the questions that wait for a person.
 type questions struct {
 	unattended bool
 	newID      func() string
@@ -25,7 +25,7 @@ type questions struct {
 
 type pendingQuestion struct {
 	req    tool.QuestionRequest
-	answer chan questionReply // holds one, so that who answers never waits
+	answer chan questionReply // has room for one, so that an answer never blocks
 }
 
 type questionReply struct {
@@ -33,8 +33,7 @@ type questionReply struct {
 	err     error
 }
 
-// Question asks the person and waits. It is how the question tool reaches
-// whoever watches the runtime.
+// Question asks the person and waits. The question tool calls it.
 func (v *questions) Question(ctx context.Context, c *tool.Call, qs []tool.Question) ([][]string, error) {
 	a := &pendingQuestion{
 		req: tool.QuestionRequest{ID: v.newID(), Session: c.Session, Questions: qs,
@@ -51,7 +50,7 @@ func (v *questions) Question(ctx context.Context, c *tool.Call, qs []tool.Questi
 		if v.cancel(a) {
 			return nil, context.Cause(ctx)
 		}
-		got := <-a.answer // the answer came first: it stands
+		got := <-a.answer // the answer came first and counts
 		return got.answers, got.err
 	}
 }
@@ -72,7 +71,7 @@ func (v *questions) wait(a *pendingQuestion) bool {
 	return true
 }
 
-// cancel takes questions back that nobody has answered yet.
+// cancel removes questions that nobody has answered yet.
 func (v *questions) cancel(a *pendingQuestion) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -90,7 +89,7 @@ func (v *questions) reject(a *pendingQuestion, err error) {
 	v.publish(event.QuestionRejected{Session: a.req.Session, Request: a.req.ID})
 }
 
-// resolveOptions gives a waiting set of questions its end and tells who watches.
+// resolve ends a waiting set of questions and publishes that.
 func (v *questions) resolve(id string, got questionReply, tell func(tool.QuestionRequest) event.Payload) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -126,8 +125,8 @@ func (v *questions) endSession(session string) {
 	}
 }
 
-// Answer gives the answers to a set of questions: for each question, in
-// order, the labels picked or the person's own words.
+// Answer answers a set of questions: for each question, in order, the chosen labels or the person's
+// own words.
 func (r Requests) Answer(id string, answers [][]string) error {
 	return r.rt.questions.resolve(id, questionReply{answers: answers}, func(q tool.QuestionRequest) event.Payload {
 		return event.QuestionReplied{Session: q.Session, Request: id, Answers: answers}
@@ -137,8 +136,7 @@ func (r Requests) Answer(id string, answers [][]string) error {
 // Dismiss ends a set of questions without an answer.
 func (r Requests) Dismiss(id string) error { return r.rt.dismiss(id, errDismissed()) }
 
-// ExpireQuestion ends a set of questions that nobody has answered; the model is told
-// why.
+// ExpireQuestion ends a set of questions that nobody has answered and tells the model why.
 func (r Requests) ExpireQuestion(id, why string) error {
 	return r.rt.dismiss(id, &tool.Error{Kind: tool.Unattended, Code: "expired", Err: errors.New(why)})
 }

@@ -15,17 +15,16 @@ import (
 )
 
 const (
-	// recordGrace is how long the answer to a cancelled call waits for its
-	// record.
+	// recordGrace is how long the answer to a cancelled call waits for its record.
 	recordGrace = 300 * time.Millisecond
-	// maxMetadata is how many bytes of a result's metadata are passed on.
+	// maxMetadata limits how many bytes of a result's metadata are passed on.
 	maxMetadata = 8 << 20
 )
 
-// errStopped ends a call that somebody stopped.
+// errStopped ends a call that a person stopped.
 var errStopped = errors.New("a person stopped it")
 
-// running is the set of calls under way.
+// runningCalls is the set of calls in progress.
 type runningCalls struct{ ids sync.Map }
 
 func (f *runningCalls) add(c *tool.Call) {
@@ -37,8 +36,8 @@ func (f *runningCalls) contains(c *tool.Call) bool {
 	return ok
 }
 
-// only returns a call of a tool whose name is one of those meant, if all such
-// calls under way are of one session.
+// only returns a running call of a tool whose name meant accepts, if all such calls belong to one
+// session.
 func (f *runningCalls) only(meant func(name string) bool) (found *tool.Call, ok bool) {
 	ok = true
 	f.ids.Range(func(_, v any) bool {
@@ -52,10 +51,10 @@ func (f *runningCalls) only(meant func(name string) bool) (found *tool.Call, ok 
 	return found, ok && found != nil
 }
 
-// callKey names a call: ids are unique within a session only.
+// callKey identifies a call: ids are unique only within a session.
 func callKey(c *tool.Call) [2]string { return [2]string{c.Session, c.ID} }
 
-// start records that a call is about to run, before it does.
+// start records that a call is about to run.
 func (r *Runtime) start(ctx context.Context, c *callState) error {
 	if r.opt.Unrecorded {
 		c.started = true
@@ -81,7 +80,7 @@ func (r *Runtime) start(ctx context.Context, c *callState) error {
 	return nil
 }
 
-// inSession records the session of a call, and tells of one that is new.
+// inSession records the session of a call, and publishes one that is new.
 func (r *Runtime) inSession(ctx context.Context, s *store.Store, c *callState) error {
 	return r.useSession(ctx, s, store.Session{ID: c.Session, Dir: c.Dir, Agent: c.Agent, Created: c.arrived.UnixMilli()})
 }
@@ -107,9 +106,8 @@ func broken(doing string, err error) error {
 	return &tool.Error{Kind: tool.Internal, Code: "store", Err: fmt.Errorf("%s: %w", doing, err)}
 }
 
-// finishCall gives the error its kind, records how the call ended, and tells who
-// watches. What it returns is the answer: when a result can not be recorded,
-// it is not given out either.
+// finishCall gives the error its kind, records how the call ended, and publishes it. It returns the
+// answer: a result that cannot be recorded is not returned either.
 func (r *Runtime) finishCall(ctx context.Context, c *callState, res *tool.Result, err error) (*tool.Result, error) {
 	if c.started {
 		r.running.remove(&c.Call)
@@ -140,9 +138,8 @@ func (r *Runtime) finishCall(ctx context.Context, c *callState, res *tool.Result
 	return res, nil
 }
 
-// recorded waits for the record, but where the caller has given up not for
-// long: another process may hold the store. The record is then written when
-// it can be; it says what the caller was told.
+// recorded waits for the record, but only briefly if the caller has given up, because another
+// process may hold the store. The record is then written later; it says what the caller was told.
 func (r *Runtime) recorded(ctx context.Context, c *callState, res *tool.Result, failure *tool.Error) error {
 	if ctx.Err() == nil || failure == nil || failure.Kind != tool.Canceled {
 		return r.record(c, res, failure)
@@ -160,8 +157,8 @@ func (r *Runtime) recorded(ctx context.Context, c *callState, res *tool.Result, 
 	}
 }
 
-// copyResult completes a result and makes the copy that who watches is told, so
-// that nobody holds a map that another may still write to.
+// copyResult completes a result and makes the copy for subscribers, so that nobody holds a map that
+// another may still write to.
 func (r *Runtime) copyResult(c *callState, res *tool.Result, told *event.CallFinished) error {
 	if res == nil {
 		return broken("running the tool", errors.New("it gave neither a result nor an error"))
@@ -225,7 +222,7 @@ func (r *Runtime) record(c *callState, res *tool.Result, failure *tool.Error) er
 		return s.Finish(row)
 	}
 	if failure != nil && (failure.Code == "duplicate-id" || failure.Code == "store") {
-		return nil // there is no row to write, and the caller is told why
+		return nil // there is no row to write, and the caller knows why
 	}
 	if err := r.inSession(context.Background(), s, c); err != nil {
 		return err

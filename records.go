@@ -20,7 +20,7 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// notFoundError names what there is not.
+// notFoundError says what was not found.
 func notFoundError(what, id string, err error) error {
 	if errors.Is(err, record.ErrNotFound) {
 		return fmt.Errorf("%s %q: %w", what, id, record.ErrNotFound)
@@ -28,8 +28,7 @@ func notFoundError(what, id string, err error) error {
 	return err
 }
 
-// Calls returns what is kept of calls, newest first, without what they were
-// given and what they gave.
+// Calls returns the records of calls, newest first, without inputs and outputs.
 func (r Records) Calls(ctx context.Context, q record.CallQuery) ([]record.Call, error) {
 	s, err := r.rt.store.get()
 	if err != nil {
@@ -43,7 +42,7 @@ func (r Records) Calls(ctx context.Context, q record.CallQuery) ([]record.Call, 
 	return rows, err
 }
 
-// Call returns all that is kept of a call.
+// Call returns the complete record of a call.
 func (r Records) Call(ctx context.Context, session, id string) (record.Call, error) {
 	s, err := r.rt.store.get()
 	if err != nil {
@@ -53,8 +52,8 @@ func (r Records) Call(ctx context.Context, session, id string) (record.Call, err
 	return row, notFoundError("call", id, err)
 }
 
-// Cancel ends a call that is under way in this runtime, whoever made it. It
-// reports whether there was one.
+// Cancel ends a call that is running in this runtime, whoever made it. It reports whether there was
+// one.
 func (r *Runtime) Cancel(session, call string) bool {
 	end, ok := r.calls.Load([2]string{session, call})
 	if ok {
@@ -63,7 +62,7 @@ func (r *Runtime) Cancel(session, call string) bool {
 	return ok
 }
 
-// Cancel ends the work on a session that is under way in this runtime.
+// Cancel ends the work on a session in this runtime.
 func (r turns) Cancel(session string) bool {
 	end, ok := r.Runtime.turns.Load(session)
 	if ok {
@@ -72,34 +71,30 @@ func (r turns) Cancel(session string) bool {
 	return ok
 }
 
-// registerTurn makes the work on a session one that can be cancelled.
+// registerTurn makes the work on a session cancellable.
 func (r *Runtime) registerTurn(ctx context.Context, session string) (_ context.Context, done func()) {
 	ctx, end := context.WithCancelCause(ctx)
 	r.turns.Store(session, end)
 	return ctx, func() {
-		r.turns.Delete(session) // one at a time works on it
+		r.turns.Delete(session) // only one turn at a time works on a session
 		end(nil)
 	}
 }
 
-// Expire ends a permission request that nobody has answered, and it
-// alone; the model is told why.
+// Expire ends a single permission request that nobody has answered and tells the model why.
 func (r Requests) Expire(id, why string) error { return r.rt.engine.Expire(id, why) }
 
-// Decline rejects a permission request where it is not known whether a
-// person has said no, or a program that did not ask one: the model is told both,
-// and which rule would allow it.
+// Decline rejects a permission request if it is not known whether a person said no or a program did
+// not ask one. The model is told both, and which rule would allow it.
 func (r Requests) Decline(id string) error { return r.rt.engine.Decline(id) }
 
-// AllApprovals returns every approval that is kept, of whatever session and
-// project, oldest first.
+// AllApprovals returns every kept approval of all sessions and projects, oldest first.
 func (r Permissions) AllApprovals() ([]permission.Approval, error) { return r.rt.store.Approvals() }
 
-// Error says why the rules are broken and everything is denied; "" where
-// they are not.
+// Error returns why the rules are invalid and everything is denied, or "" if they are valid.
 func (r Permissions) Error() string { return r.rt.opt.PolicyError }
 
-// Todos returns the list of a session.
+// Todos returns the todo list of a session.
 func (r Records) Todos(ctx context.Context, session string) ([]tool.Todo, error) {
 	s, err := r.rt.store.get()
 	if err != nil {
@@ -108,8 +103,8 @@ func (r Records) Todos(ctx context.Context, session string) ([]tool.Todo, error)
 	return s.Todos(ctx, session)
 }
 
-// MessagesBefore returns a part of a conversation, the oldest message first,
-// and whether there are messages before it.
+// MessagesBefore returns a page of a conversation, the oldest message first, and whether there are
+// earlier messages.
 func (r Records) MessagesBefore(ctx context.Context, q record.MessageQuery) (page []message.Message, more bool, err error) {
 	s, err := r.rt.store.get()
 	if err != nil {
@@ -130,7 +125,7 @@ func (r Records) MessagesBefore(ctx context.Context, q record.MessageQuery) (pag
 	return page, more, s.EndCalls(ctx, page)
 }
 
-// NewSession makes a session that nothing was said in yet.
+// NewSession creates an empty session.
 func (r Records) NewSession(ctx context.Context, title, agent string) (record.Session, error) {
 	a := r.rt.agent(agent)
 	if a == nil {
@@ -146,8 +141,8 @@ func (r Records) NewSession(ctx context.Context, title, agent string) (record.Se
 	return sessionOf(row), err
 }
 
-// OpenSession records a session under an id of the caller's, with a title, for
-// calls that are to be made in it. One that there is already stays as it is.
+// OpenSession creates a session with the given id and title, for later calls. An existing one stays
+// unchanged.
 func (r Records) OpenSession(ctx context.Context, id, title string) error {
 	s, err := r.rt.store.get()
 	if err != nil {
@@ -156,8 +151,7 @@ func (r Records) OpenSession(ctx context.Context, id, title string) error {
 	return r.rt.useSession(ctx, s, store.Session{ID: id, Dir: r.rt.dir, Title: title, Created: r.rt.now().UnixMilli()})
 }
 
-// SessionsBefore returns a page of sessions, and what asks for the one after it;
-// "" where there is none.
+// SessionsBefore returns a page of sessions and the cursor for the next page, "" if there is none.
 func (r Records) SessionsBefore(ctx context.Context, q record.SessionQuery) (page []record.Session, next string, err error) {
 	s, err := r.rt.store.get()
 	if err != nil {
@@ -185,21 +179,21 @@ func (r Records) SessionsBefore(ctx context.Context, q record.SessionQuery) (pag
 	return page, next, err
 }
 
-// maxFileText is how much of a file is given out to look at.
+// maxFileText limits how much of a file is returned.
 const maxFileText = 1 << 20
 
-// A FileText is a file to look at.
+// A FileText is the text of a file, to show to a person.
 type FileText struct {
 	Path      string `json:"path"` // absolute
 	Mime      string `json:"mime"`
 	Size      int64  `json:"size"`
 	Text      string `json:"text"`
-	Binary    bool   `json:"binary,omitempty"` // it is no text, so that Text is empty
+	Binary    bool   `json:"binary,omitempty"` // not text; Text is empty
 	Truncated bool   `json:"truncated,omitempty"`
 }
 
-// File returns a file as the rules of an agent let it be read without asking
-// anybody. What would have to be asked about is denied.
+// File returns a file if the rules of an agent allow reading it without asking. What would have to
+// be asked about is denied.
 func (r *Runtime) File(ctx context.Context, agent, path string) (FileText, error) {
 	a := r.agent(agent)
 	if a == nil {
@@ -228,7 +222,7 @@ func (r *Runtime) File(ctx context.Context, agent, path string) (FileText, error
 	out := FileText{Path: p.String(), Size: info.Size(), Mime: http.DetectContentType(data), Truncated: info.Size() > int64(len(data))}
 	shown := string(data)
 	if out.Truncated {
-		shown, _ = text.Cut(shown, len(shown)-1) // no half of a character at the end
+		shown, _ = text.Cut(shown, len(shown)-1) // do not end within a character
 	}
 	if out.Binary = !utf8.ValidString(shown) || strings.ContainsRune(shown, 0); !out.Binary {
 		out.Text = shown
@@ -236,10 +230,10 @@ func (r *Runtime) File(ctx context.Context, agent, path string) (FileText, error
 	return out, nil
 }
 
-// An readOnlyHost is let do what nobody has to be asked about, and nothing else.
+// A readOnlyHost allows only what needs no asking.
 type readOnlyHost struct{ host }
 
-// Ask is nil for what is allowed.
+// Ask returns nil for what is allowed.
 func (o readOnlyHost) Ask(_ context.Context, reqs ...permission.Request) error {
 	for _, req := range reqs {
 		if !o.Allowed(&tool.Call{}, req) {

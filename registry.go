@@ -15,14 +15,13 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// slowOffer is how long a tool may take to say whether it is offered before
-// the log names it.
+// slowOffer is how long a tool may take to say whether it is offered before the log names it.
 const slowOffer = 100 * time.Millisecond
 
 var errNotOffered = errors.New("the tool is not offered to this caller")
 
-// A registry holds the tools in the order models are shown. Of two tools of
-// one name the later one counts; taking it away reveals the earlier.
+// A registry holds the tools in the order in which models are shown them. Of two tools with the
+// same name the later one counts; removing it reveals the earlier.
 type registry struct {
 	log *slog.Logger
 
@@ -54,15 +53,15 @@ func (g *registry) add(t tool.Tool, builtin bool) (remove func(), err error) {
 	return sync.OnceFunc(func() { g.remove(e) }), nil
 }
 
-// builtin reports whether a tool of that name is part of the runtime.
+// builtin reports whether a built-in tool has that name.
 func (g *registry) builtin(name string) bool {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
 	return slices.ContainsFunc(g.names[name], func(e *registered) bool { return e.builtin })
 }
 
-// reserved reports whether the default rules are about a permission of that
-// name: a tool from outside would be judged by rules that mean another.
+// reserved reports whether the default rules mention a permission of that name. They would apply to
+// an external tool of that name by mistake.
 func reserved(name string) bool {
 	return slices.ContainsFunc(agent.Specs(agent.SpecOptions{}), func(a agent.Spec) bool {
 		return slices.ContainsFunc(a.Policy.Rules, func(r permission.Rule) bool { return r.Permission == name })
@@ -88,8 +87,7 @@ func (g *registry) newest(name string) (*registered, bool) {
 	return of[len(of)-1], true
 }
 
-// newestByName returns one tool a name, the newest, each in the place of the first of
-// its name.
+// newestByName returns the newest tool of each name, in the place of the first one of that name.
 func (g *registry) newestByName() []*registered {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
@@ -106,7 +104,7 @@ func (g *registry) newestByName() []*registered {
 	return out
 }
 
-// offer asks a tool whether it is for a.
+// offer asks a tool whether it is offered to a.
 func (g *registry) offer(e *registered, a tool.Audience) (spec tool.Spec, ok bool) {
 	spec = e.spec
 	if spec.Offer == nil {
@@ -129,8 +127,8 @@ func (g *registry) offer(e *registered, a tool.Audience) (spec tool.Spec, ok boo
 	return spec, ok
 }
 
-// reason is what a tool says about why it is not offered, with a blank before;
-// most say nothing.
+// reason returns a tool's own words about why it is not offered, after a space. Most tools have
+// none.
 func (g *registry) reason(e *registered, a tool.Audience) string {
 	if spec, ok := g.offer(e, a); !ok && spec.Description != e.spec.Description {
 		return " " + spec.Description
@@ -138,8 +136,7 @@ func (g *registry) reason(e *registered, a tool.Audience) string {
 	return ""
 }
 
-// offered asks all tools at once and returns the specs of those for a, in
-// order.
+// offered asks all tools at once and returns the specs of those offered to a, in order.
 func (g *registry) offered(a tool.Audience, who *agent.Spec) []tool.Spec {
 	entries := g.newestByName()
 	specs := make([]tool.Spec, len(entries))
@@ -161,7 +158,7 @@ func (g *registry) offered(a tool.Audience, who *agent.Spec) []tool.Spec {
 	return out
 }
 
-// catcher returns the tool that answers for calls that were not understood.
+// catcher returns the tool that answers invalid calls.
 func (g *registry) catcher() (*registered, bool) {
 	for _, e := range g.newestByName() {
 		if e.spec.Catches {
@@ -171,7 +168,7 @@ func (g *registry) catcher() (*registered, bool) {
 	return nil, false
 }
 
-// unavailable is the error for a name that a, or the agent who, can not call.
+// unavailable returns the error for a name that a, or the agent who, cannot call.
 func (g *registry) unavailable(name string, specs []tool.Spec, a tool.Audience, who *agent.Spec) *tool.Error {
 	names := make([]string, len(specs))
 	for i, s := range specs {

@@ -34,17 +34,17 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// notifyGrace is how long Close waits for commands that are told of events.
+// notifyGrace is how long Close waits for the hook commands for events.
 const notifyGrace = 2 * time.Second
 
 // closeGrace is how long Close waits for tools that do not end.
 const closeGrace = 2 * time.Second
 
-// A Runtime holds tools and runs calls of them. Make one with [Open].
+// A Runtime holds tools and runs calls of them. Create one with [Open].
 type Runtime struct {
 	opt                    Options
 	dir, worktree, project string
-	outputs                string // where long outputs are kept
+	outputs                string // the folder of long outputs
 	now                    func() time.Time
 	newID                  func(prefix string) string
 	log                    *slog.Logger
@@ -60,35 +60,34 @@ type Runtime struct {
 	search      *search.Engine
 	shell       *shellHost
 	pool        *mcpclient.Pool
-	custom      *custom.Set      // what users bring; nil for nothing
+	custom      *custom.Set      // custom tools and plugins; nil for none
 	skills      *skillHost       // nil for none
 	programs    *custom.Programs // hooks and tools that are programs
-	notifier    *hookNotifier    // tells commands of events; nil where there are none
+	notifier    *hookNotifier    // passes events to hook commands; nil if there are none
 	web         *web.Client
 	languages   *lspclient.Set // nil for none
 	configShown atomic.Bool    // plugins have seen the configuration
-	sources     []*sourceState // of tools that come when they are needed
-	hooks       []Hook         // that see calls, in order
-	session     func() string  // of calls that name none
-	lent        lentModels     // models of clients
-	loop        *loop.Runner   // works on prompts
-	active      activeSessions // the sessions that it works on
+	sources     []*sourceState // providers of tools that are started on demand
+	hooks       []Hook         // in order
+	session     func() string  // the session of calls that name none
+	lent        lentModels     // models brought by clients
+	loop        *loop.Runner   // runs prompts
+	active      activeSessions // sessions being worked on
 
-	running  runningCalls // recorded calls under way
-	calls    sync.Map     // what ends a call, by session and id, from its arrival on
-	turns    sync.Map     // what ends the work on a session
-	workers  *workerPool  // what runs tools and hooks
+	running  runningCalls // calls with a record in progress
+	calls    sync.Map     // cancel functions of calls from their arrival on, by session and id
+	turns    sync.Map     // cancel functions of turns, by session
+	workers  *workerPool  // runs tools and hooks
 	ctx      context.Context
 	cancel   context.CancelFunc
 	closing  sync.RWMutex
 	closed   bool
-	underway sync.WaitGroup // calls under way
+	underway sync.WaitGroup // running calls
 }
 
-// Open returns a runtime with the built-in tools. It opens no file: what a
-// call needs is opened by the first call that needs it. The working folder has
-// to be there. No config file is read: rules, tools and servers are those of the
-// options, whatever an opencode.json in the folder says.
+// Open returns a runtime with the built-in tools. The working directory must exist. Open opens no
+// files: each is opened by the first call that needs it. It reads no config file: rules, tools and
+// servers come from opt, whatever an opencode.json in the folder says.
 func Open(opt Options) (*Runtime, error) {
 	dir, err := workingFolder(opt.Dir)
 	if err != nil {
@@ -117,14 +116,14 @@ func Open(opt Options) (*Runtime, error) {
 	}
 	r.open()
 	if err := r.registerBuiltins(); err != nil {
-		_ = r.Close() // what was begun ends; the first error is the one to tell
+		_ = r.Close() // end what was started; the first error is the one to return
 		return nil, err
 	}
 	return r, nil
 }
 
-// workingFolder is the whole name of a folder that is there. Where there is
-// none, every call would fail, each with words about something else.
+// workingFolder returns the absolute path of an existing folder. Without this check, every call
+// would fail with a different error.
 func workingFolder(name string) (string, error) {
 	dir, err := filepath.Abs(name)
 	if err != nil {
@@ -142,8 +141,7 @@ func workingFolder(name string) (string, error) {
 	return dir, nil
 }
 
-// resolveOptions decides where long outputs are kept, and lets every agent read them
-// there.
+// resolveOptions decides where long outputs are kept, and lets every agent read them there.
 func (r *Runtime) resolveOptions() error {
 	if r.opt.DataDir == "" {
 		r.outputs = filepath.Join(os.TempDir(), "helve-output-"+strings.ToLower(rand.Text()))
@@ -180,10 +178,9 @@ func (r *Runtime) resolveOptions() error {
 	return nil
 }
 
-// protectRecords keeps every agent from our own records and secrets where they lie
-// in the project, as in that of a whole home folder: whoever reads the token of
-// a server can answer for its person. Elsewhere they lie outside, which is
-// asked about.
+// protectRecords denies every agent our own records and secrets if they lie in the project, as when
+// the project is a whole home folder: whoever reads the token of a server can answer in place of
+// its user. Elsewhere they are outside the project, which is asked about.
 func (r *Runtime) protectRecords() {
 	var shut permission.Ruleset
 	for _, name := range slices.Concat(r.records(), r.opt.Shell.Wall.Hidden) {
@@ -205,7 +202,7 @@ func (r *Runtime) protectRecords() {
 	}
 }
 
-// open makes the rooms of the runtime.
+// open creates the parts of the runtime.
 func (r *Runtime) open() {
 	r.session = sync.OnceValue(func() string { return r.newID("ses") })
 	r.registry = newRegistry(r.log)
@@ -269,9 +266,8 @@ func (r *Runtime) registerBuiltins() error {
 	return nil
 }
 
-// Register adds a tool. Of two tools of one name the later one counts;
-// remove takes it away and reveals the earlier one. A tool from outside may
-// not take the name of a built-in one.
+// Register adds a tool. Of two tools with the same name the later one counts; remove removes it
+// again, which reveals the earlier one. An external tool cannot take the name of a built-in one.
 func (r *Runtime) Register(t tool.Tool) (remove func(), err error) {
 	take, err := r.registry.add(t, false)
 	if err != nil {
@@ -284,15 +280,15 @@ func (r *Runtime) Register(t tool.Tool) (remove func(), err error) {
 	}), nil
 }
 
-// Tools returns the tools that are shown to a, in order. Empty fields of a
-// are taken from the options, and the agent is the default one; its rules
-// hide what they deny whole. To an agent that does not exist nothing is shown.
-// The flag "compact" keeps the tools of other programs out of it.
+// Tools returns the tools that are shown to a, in order. Empty fields of a are taken from the
+// options; the default agent is used when a names none. An agent's rules hide the tools that they
+// deny entirely. An unknown agent is shown nothing. The flag "compact" leaves out the tools of
+// other programs.
 func (r *Runtime) Tools(a tool.Audience) []tool.Spec {
 	return r.shownTo(r.ctx, r.agent(a.Agent), a)
 }
 
-// shownTo are the tools that an agent is shown, as plugins describe them.
+// shownTo returns the tools that an agent is shown, as plugins describe them.
 func (r *Runtime) shownTo(ctx context.Context, who *agent.Spec, a tool.Audience) []tool.Spec {
 	if who == nil {
 		return []tool.Spec{}
@@ -319,11 +315,10 @@ func (r *Runtime) audience(c *tool.Call) tool.Audience {
 	return r.complement(tool.Audience{Client: c.Client, Provider: c.Provider, Model: c.Model, Agent: c.Agent})
 }
 
-// Agents returns who may call, the default one first.
+// Agents returns the agents of the runtime, the default one first.
 func (r *Runtime) Agents() []agent.Spec { return slices.Clone(r.agents) }
 
-// agent returns the agent of that name, the default one for "", and nil where
-// there is none.
+// agent returns the agent with a name, the default one for "", or nil if there is none.
 func (r *Runtime) agent(name string) *agent.Spec {
 	for i := range r.agents {
 		if name == "" || r.agents[i].Name == name {
@@ -343,27 +338,25 @@ func (r *Runtime) agentNames() []string {
 	return names
 }
 
-// NewID makes an identifier as the runtime does, for a call or a session
-// ("call", "ses") that is to be known by its name beforehand.
+// NewID generates an identifier for a call or a session ("call", "ses") whose id has to be known in
+// advance.
 func (r *Runtime) NewID(prefix string) string { return r.newID(prefix) }
 
-// Events yields what happens after the event numbered since, in order, until
-// ctx ends or the runtime closes. With [event.Now] it begins with what happens
-// after the call of Events. A subscriber that is too slow to follow is
-// told how many events it missed; it never holds up a call, and the end of a
-// prompt for a moment only.
+// Events yields the events after the one numbered since, in order, until ctx ends or the runtime
+// closes. With [event.Now] it starts with the events after the call of Events. A subscriber that is
+// too slow is told how many events it missed. It never delays a call, and delays the end of a
+// prompt only briefly.
 func (r *Runtime) Events(ctx context.Context, since uint64) iter.Seq[event.Event] {
 	return r.events.each(ctx, since)
 }
 
-// Pending returns the permission requests that wait for an answer, oldest
-// first.
+// Pending returns the permission requests that wait for an answer, oldest first.
 func (r Requests) Pending() []permission.Request { return r.rt.engine.Pending() }
 
-// Reply answers a permission request.
+// Reply answers a permission request, as [permission.Engine.Reply] does.
 func (r Requests) Reply(id string, reply permission.Reply) error { return r.rt.engine.Reply(id, reply) }
 
-// Asks is the permission that a tool asks for; "" where there is no such tool.
+// Asks returns the permission that a tool asks for, or "" if there is no such tool.
 func (r Permissions) Asks(name string) string {
 	e, ok := r.rt.registry.newest(name)
 	if !ok {
@@ -372,8 +365,8 @@ func (r Permissions) Asks(name string) string {
 	return e.spec.Permission
 }
 
-// Decide says what would happen to a request of an agent, without asking. The
-// permission may be the name of a tool: that tool's request is meant then.
+// Decide returns what would happen to a request of an agent, without asking. If the permission is
+// the name of a tool, that tool's request is decided.
 func (r Permissions) Decide(agent string, req permission.Request) ([]permission.Decision, error) {
 	a := r.rt.agent(agent)
 	if a == nil {
@@ -386,17 +379,16 @@ func (r Permissions) Decide(agent string, req permission.Request) ([]permission.
 	return r.rt.engine.Decide(req, policy)
 }
 
-// Approvals returns the approvals that hold for a session, its project and
-// the user.
+// Approvals returns the approvals that hold for a session: its own, its project's and the user's.
 func (r Permissions) Approvals(session string) ([]permission.Approval, error) {
 	return r.rt.engine.Approvals(session)
 }
 
-// Revoke takes an approval back. It reports whether there was one.
+// Revoke removes an approval and reports whether it existed.
 func (r Permissions) Revoke(id string) (bool, error) { return r.rt.engine.Revoke(id) }
 
-// EndSession rejects what a session still waits for, forgets what was
-// approved for it alone, and ends its jobs.
+// EndSession rejects the waiting requests of a session, forgets its session approvals, and ends its
+// jobs.
 func (r *Runtime) EndSession(session string) error {
 	r.questions.endSession(session)
 	r.loops.removeSession(session)
@@ -404,16 +396,16 @@ func (r *Runtime) EndSession(session string) error {
 	return errors.Join(r.engine.EndSession(session), r.shell.EndSession(r.ctx, session))
 }
 
-// Leave says that there is nobody left to answer: requests and questions that
-// wait fail, and so do those that would have waited from now on.
+// Leave says that nobody can answer any more: waiting requests and questions fail, and so do later
+// ones that would wait.
 func (r *Runtime) Leave() {
 	r.engine.Leave()
 	r.questions.markUnattended()
 }
 
-// Close ends everything the runtime has started. Calls under way are
-// cancelled and recorded as such, what waits for a person fails, and no other
-// call begins. A tool that does not end is left behind after two seconds.
+// Close ends everything that the runtime has started. Running calls are cancelled and recorded as
+// such, waiting requests fail, and no call can begin afterwards. A tool that does not end is
+// abandoned after two seconds.
 func (r *Runtime) Close() error {
 	r.closing.Lock()
 	again := r.closed

@@ -8,30 +8,26 @@ import (
 	"github.com/helve-dev/helve/internal/search"
 )
 
-// Search says how tools look for files and in files. The zero value keeps
-// what it has learned about a tree for the next search, which is right for a
-// program that goes on running.
+// Search configures how tools search for files and in files. The zero value keeps what a search has
+// learned about a tree for the next one, which suits a long-running program.
 type Search struct {
-	// Order is "newest", which is also meant by "": the files changed last
-	// come first. "first" takes what is found first, which is quicker in a
-	// large tree that was never searched before and not the same every time.
-	// "name" sorts by name.
+	// Order is "newest", the default, for the most recently changed files first; "first" for the
+	// order in which files are found, which is faster in a large tree that was never searched
+	// before but varies between runs; or "name".
 	Order string
-	// Limit is how many lines or names are shown; 100 when 0, all when less
-	// than 0.
+	// Limit is how many lines or names are shown; 100 when 0, all when negative.
 	Limit int
-	// Budget is how long one search may take; 10 seconds when 0, and no limit
-	// when less than 0. After it the answer is what was found so far.
+	// Budget limits the time of one search; 10 seconds when 0, no limit when negative. When it is
+	// used up, the search returns what it has found so far.
 	Budget time.Duration
-	// Stateless keeps nothing between searches: right for a program that
-	// makes one call and ends.
+	// Stateless keeps nothing between searches, which suits a program that makes one call and
+	// exits.
 	Stateless bool
-	// Memory is how many bytes the index of what is kept may take; 128 MiB
-	// when 0, and no index when less than 0.
+	// Memory limits the index kept in memory, in bytes; 128 MiB when 0, no index when negative.
 	Memory int
 }
 
-// searching makes the room for searches.
+// searching creates the search engine of the tools.
 func (r *Runtime) searching() (builtin.Searching, error) {
 	opt := r.opt.Search
 	s := builtin.Searching{Limit: opt.Limit, Budget: opt.Budget}

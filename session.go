@@ -34,8 +34,7 @@ func (r Records) Session(ctx context.Context, id string) (record.Session, error)
 	return sessionOf(row), notFoundError("session", id, err)
 }
 
-// Sessions returns at most limit sessions, those used last first; 100 when
-// limit is 0.
+// Sessions returns at most limit sessions, most recently used first; 100 when limit is 0.
 func (r Records) Sessions(ctx context.Context, limit int) ([]record.Session, error) {
 	s, err := r.rt.store.get()
 	if err != nil {

@@ -21,86 +21,79 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// Shell says how command lines are run. The zero value runs them in the
-// system's bash, without a wall, and two minutes long at the most.
+// Shell configures how commands run. The zero value runs them in the system's bash, without a
+// sandbox, for at most two minutes.
 type Shell struct {
-	// Path names the shell; the system's bash when empty. It has to be one
-	// that reads command lines as bash does.
+	// Path is the shell; the system's bash when empty. It must parse command lines as bash does.
 	Path string
-	// Timeout is how long a command may take that does not say, two minutes
-	// when 0, and MaxTimeout how long any may, a day when 0.
+	// Timeout is the default time limit of a command, two minutes when 0. MaxTimeout is the longest
+	// that a command may ask for, a day when 0.
 	Timeout, MaxTimeout time.Duration
 
-	// PassEnv names variables that commands get beside the ordinary ones, with
-	// * for any text. One that sounds like a secret has to be named in full.
-	// SetEnv are variables that every command gets.
+	// PassEnv names variables that commands get in addition to the usual ones, with * as a
+	// wildcard. One whose name suggests a secret must be named in full. SetEnv are variables that
+	// every command gets.
 	PassEnv []string
 	SetEnv  map[string]string
 
-	// Helper is a program whose main calls [RunHelper] first, such as the
-	// helve command or, with that call, the program itself. It keeps commands
-	// apart from the program, ends what they left when the program dies, and
-	// stands behind the wall. Without one there is no wall, and a process that
-	// hides well may outlive a killed program.
+	// Helper is a program whose main calls [RunHelper] first, such as the helve command or the
+	// embedding program itself. It isolates commands from the program, ends what they leave behind
+	// when the program dies, and sets up the sandbox. Without a helper there is no sandbox, and
+	// processes that detach themselves may outlive a killed program.
 	Helper string
 
 	Wall Wall
 
-	// Jobs is how many commands may go on in the background at once, 16 when
-	// 0. JobBytes is how much of the output of one is kept, 64 MiB when 0, and
-	// JobsBytes how much of all, 1 GiB when 0.
+	// Jobs limits how many commands run in the background at once, 16 when 0. JobBytes limits the
+	// kept output of one, 64 MiB when 0, and JobsBytes that of all, 1 GiB when 0.
 	Jobs                int
 	JobBytes, JobsBytes int64
 
-	// Ephemeral says that the runtime makes a call and ends: nothing can go on
-	// in the background.
+	// Ephemeral says that the runtime makes one call and exits: no command can run in the
+	// background.
 	Ephemeral bool
 
-	// Detach are patterns of commands, as rules have them ("nohup *"). A line
-	// with such a command may leave programs running after the runtime has ended.
-	// It does not hold behind the wall, nor for agents that may change nothing.
+	// Detach are patterns of commands, as in rules ("nohup *"). A line with such a command may
+	// leave programs running after the runtime has ended. It has no effect in the sandbox, nor for
+	// agents that may not change anything.
 	Detach []string
 
-	// NoCheckpoint lets commands that delete or overwrite files do so without
-	// keeping what was there.
+	// NoCheckpoint lets commands delete or overwrite files without a copy of their contents being
+	// kept.
 	NoCheckpoint bool
 }
 
-// Wall says what the kernel keeps commands from, whatever program they are.
+// Wall configures the sandbox of commands, which the kernel enforces for any program.
 type Wall struct {
-	// Level is "off", which is also meant by ""; "write", behind which only
-	// the worktree can be written to; or "strict", behind which in addition
-	// little else can be read and there is no network. Agents that may change
-	// nothing run behind "write" at least, with the worktree read-only, where
-	// the machine can do that.
+	// Level is "off", the default; "write", which limits writing to the worktree; or "strict",
+	// which also prevents most reading and any use of the network. Agents that may not change
+	// anything run at "write" or stricter, with a read-only worktree, where the system supports it.
 	Level string
-	// Optional lets commands run without the wall where the machine has none.
-	// Otherwise they do not run there at all.
+	// Optional lets commands run without the sandbox where the system does not support it.
+	// Otherwise they do not run there.
 	Optional bool
-	// Writable and Readable are further folders that commands may write to,
-	// and read from behind "strict".
+	// Writable and Readable are further folders that commands may write to, and that they may read
+	// at "strict".
 	Writable, Readable []string
-	// Hidden are further files that commands behind any wall can not read.
+	// Hidden are further files that sandboxed commands cannot read.
 	Hidden []string
 }
 
-// RunHelper makes this program the helper of a runtime if that is what it was
-// started for, and does not return then. It is to be called first in main by a
-// program that names itself in [Shell.Helper].
+// RunHelper runs the helper of a runtime, and does not return, if this process was started as one.
+// A program that names itself in [Shell.Helper] calls it first in main.
 func RunHelper() {
 	if code, ok := process.HelperMain(os.Args[1:]); ok {
 		os.Exit(code)
 	}
 }
 
-// A shellHost is where the tools that run commands work.
+// A shellHost runs commands for the tools.
 type shellHost struct {
 	*process.Executor
 	r *Runtime
 }
 
-// openShell makes the room for commands. Nothing is started before the
-// first of them.
+// openShell prepares for running commands. It starts nothing.
 func (r *Runtime) openShell() error {
 	opt := r.opt.Shell
 	wall := process.SandboxOptions{
@@ -128,9 +121,8 @@ func (r *Runtime) openShell() error {
 	return nil
 }
 
-// records are the files and folders of the runtime that no command has to
-// read: earlier contents of files, which may be ones that may not be read, and
-// what was called.
+// records returns the runtime's files and folders that no command needs to read: earlier contents
+// of files, some of which may not be readable, and the records of calls.
 func (r *Runtime) records() []string {
 	out := []string{r.ownFolder("history"), r.ownFolder("jobs")}
 	if r.opt.DataDir != "" {
@@ -141,7 +133,7 @@ func (r *Runtime) records() []string {
 	return out
 }
 
-// roots are the folders that belong to the project.
+// roots returns the folders that belong to the project.
 func (r *Runtime) roots() []string {
 	if r.worktree == "" || r.worktree == string(filepath.Separator) {
 		return []string{r.dir}
@@ -152,7 +144,8 @@ func (r *Runtime) roots() []string {
 	return []string{r.worktree, r.dir}
 }
 
-// detaches is whether a command is one of Detach; nil where there are none.
+// detaches returns a function that reports whether a command matches Detach; nil if Detach is
+// empty.
 func (s Shell) detaches() func(command string) bool {
 	if len(s.Detach) == 0 {
 		return nil
@@ -167,7 +160,7 @@ func (s Shell) detaches() func(command string) bool {
 	}
 }
 
-// Run runs a command under the rules of the agent that makes the call.
+// Run runs a command under the rules of the calling agent.
 func (s *shellHost) Run(ctx context.Context, c *tool.Call, cmd process.ShellCommand) (*process.Outcome, error) {
 	cmd.Session, cmd.Call = c.Session, c.ID
 	if c.Show > 0 {
@@ -187,8 +180,8 @@ func (s *shellHost) Run(ctx context.Context, c *tool.Call, cmd process.ShellComm
 
 var _ builtin.Shell = (*shellHost)(nil)
 
-// Background lets a command that a call is waiting for go on as a job, and
-// the call return. It reports whether there was one.
+// Background turns the command that a call is waiting for into a background job, so that the call
+// returns. It reports whether there was one.
 func (r Jobs) Background(session, call string) bool { return r.rt.shell.Detach(session, call) }
 
 func jobOf(i process.JobInfo) record.Job {
@@ -202,8 +195,8 @@ func jobOf(i process.JobInfo) record.Job {
 	return out
 }
 
-// List returns the commands that run or ran in the background, of a session
-// or, where it is "", of all, the oldest first.
+// List returns the background commands, running and ended, of a session, or of all sessions for "",
+// the oldest first.
 func (r Jobs) List(session string) ([]record.Job, error) {
 	out := []record.Job{}
 	for _, info := range r.rt.shell.Jobs().List(session) {
@@ -212,11 +205,11 @@ func (r Jobs) List(session string) ([]record.Job, error) {
 	return out, nil
 }
 
-// ErrNoJob says that there is no job of an id.
+// ErrNoJob says that there is no job with the given id.
 var ErrNoJob = errors.New("there is no such job")
 
-// Stop ends a job with all that it has started. Its error for a job that
-// there is not is [ErrNoJob].
+// Stop ends a job with all processes that it has started. It returns [ErrNoJob] if there is no such
+// job.
 func (r Jobs) Stop(ctx context.Context, id string) (record.Job, error) {
 	info, err := r.rt.shell.Jobs().Stop(ctx, id)
 	if errors.Is(err, process.ErrNoJob) {
@@ -225,11 +218,11 @@ func (r Jobs) Stop(ctx context.Context, id string) (record.Job, error) {
 	return jobOf(info), err
 }
 
-// maxJobOutput is how much of a job's output is given at once.
+// maxJobOutput limits how much of a job's output is returned at once.
 const maxJobOutput = 256 << 10
 
-// Output returns what a job printed from an offset on; a negative one counts
-// from the end. It gives what is there and does not wait.
+// Output returns what a job has printed from an offset on; a negative one counts from the end. It
+// does not wait for more.
 func (r Jobs) Output(id string, offset int64) (record.JobOutput, error) {
 	c, err := r.rt.shell.Jobs().Output(id, offset, maxJobOutput)
 	if errors.Is(err, process.ErrNoJob) {
@@ -244,7 +237,7 @@ func (r Jobs) Output(id string, offset int64) (record.JobOutput, error) {
 	}, err
 }
 
-// unfinished is how many bytes at the end begin a character that goes on.
+// unfinished returns the number of bytes at the end that begin an incomplete character.
 func unfinished(data []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(data); n++ {
 		if b := data[len(data)-n]; utf8.RuneStart(b) {
@@ -257,24 +250,23 @@ func unfinished(data []byte) int {
 	return 0
 }
 
-// A WallState is what was measured behind the wall.
+// A WallState is the measured state of the sandbox.
 type WallState struct {
 	Level    string        `json:"level"` // off, write or strict
 	Complete bool          `json:"complete"`
 	Promises []WallPromise `json:"promises,omitempty"`
-	Reason   string        `json:"reason,omitempty"` // why it is not complete, and what to do
+	Reason   string        `json:"reason,omitempty"` // why it is incomplete, and what to do
 }
 
-// A WallPromise is one thing that the wall keeps out, or lets through, and what
-// happened when it was tried.
+// A WallPromise is one thing that the sandbox prevents or permits, and what happened when it was
+// tried.
 type WallPromise struct {
 	Text     string `json:"text"`
 	Verdict  string `json:"verdict"` // held, not held or not promised
 	Measured string `json:"measured"`
 }
 
-// ProveWall tries to break the wall that commands run behind, and says what
-// was measured.
+// ProveWall tries to break out of the sandbox of commands and returns what it measured.
 func (r *Runtime) ProveWall(ctx context.Context) (WallState, error) {
 	state, err := r.shell.Prove(ctx)
 	out := WallState{Level: string(state.Level), Complete: err == nil && (state.Level == "off" || state.Complete()), Reason: state.Reason}
@@ -284,15 +276,15 @@ func (r *Runtime) ProveWall(ctx context.Context) (WallState, error) {
 	return out, err
 }
 
-// A ShellInfo says what commands run in.
+// A ShellInfo describes the shell that runs commands.
 type ShellInfo struct {
 	Path    string        `json:"path"` // "" where there is none
-	Why     string        `json:"why"`  // how it came to be chosen, or why there is none
+	Why     string        `json:"why"`  // why it was chosen, or why there is none
 	Timeout time.Duration `json:"timeout"`
-	NoWall  string        `json:"noWall,omitempty"` // what this machine lacks for a wall
+	NoWall  string        `json:"noWall,omitempty"` // what this system lacks for a sandbox
 }
 
-// ShellInfo says what commands run in, and why.
+// ShellInfo returns which shell runs commands, and why.
 func (r *Runtime) ShellInfo() ShellInfo {
 	shell, err := r.shell.Shell()
 	info := ShellInfo{Path: shell.Path, Why: shell.Why, Timeout: r.shell.Facts().Timeout, NoWall: r.shell.Lacks()}

@@ -6,55 +6,52 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// Skills say where skills are looked for: folders with a file SKILL.md, which
-// teaches a model how to do something. Also the folders .claude/skills and
-// .agents/skills are searched, from [Options.Dir] up to the root of the
-// project and of Home. Paths are absolute.
+// Skills configure where skills are searched: folders with a file SKILL.md, which teaches a model
+// how to do something. The folders .claude/skills and .agents/skills are searched too, from
+// [Options.Dir] up to the root of the project, and in Home. Paths are absolute.
 type Skills struct {
-	Home    string        // the user's folder; nothing of it is searched when empty
-	Folders []SkillFolder // whose skill and skills are searched; the lowest first
+	Home    string        // the user's home folder; not searched when empty
+	Folders []SkillFolder // config folders whose skill/ and skills/ are searched, the lowest priority first
 	Paths   []string      // further folders, searched as a whole
-	// ClaudeOff leaves out .claude, and OthersOff .agents too.
+	// ClaudeOff leaves out .claude, OthersOff .agents as well.
 	ClaudeOff, OthersOff bool
-	// Trusted says whether the user trusts a folder of the project; none is
-	// trusted when nil. A skill of a folder that is not is marked as guarded,
-	// and does not take the place of one of the user's.
+	// Trusted reports whether the user trusts a folder of the project; when nil, none is trusted. A
+	// skill in an untrusted folder is marked as guarded and does not replace one of the user's.
 	Trusted func(path string) bool
 }
 
 // A SkillFolder is a config folder.
 type SkillFolder struct {
 	Path    string
-	Guarded bool // it comes with the project
+	Guarded bool // it belongs to the project
 }
 
-// A SkillFile is a SKILL.md, or what looks like one, that was found.
+// A SkillFile is a SKILL.md, or what looks like one.
 type SkillFile struct {
 	Path        string   `json:"path"`
-	From        string   `json:"from"` // project, home, config or path: what kind of folder it is in
+	From        string   `json:"from"` // the kind of folder it is in: project, home, config or path
 	Name        string   `json:"name,omitempty"`
 	Description string   `json:"description,omitempty"`
-	Guarded     bool     `json:"guarded,omitempty"` // of a project that is not trusted
-	Code        string   `json:"code,omitempty"`    // why it is not taken; empty for one that is
+	Guarded     bool     `json:"guarded,omitempty"` // it belongs to an untrusted project
+	Code        string   `json:"code,omitempty"`    // why it is not used, as a code; empty for one that is
 	Why         string   `json:"why,omitempty"`     // the same in words
 	Line        int      `json:"line,omitempty"`    // where in the file
-	Notes       []string `json:"notes,omitempty"`   // what may surprise about it
+	Notes       []string `json:"notes,omitempty"`   // what may be unexpected about it
 
-	// Action is what the rules of the agent say, of one that is taken, and
-	// Entry what stands for it in the list that the agent is shown.
+	// Action is what the rules of the agent say about a skill that is used. Entry is its line in
+	// the list that the agent is shown.
 	Action permission.Action `json:"action,omitempty"`
 	Entry  string            `json:"entry,omitempty"`
 }
 
-// A SkillProblem is why a place could not be searched, or not whole.
+// A SkillProblem is the reason why a place could not be searched completely.
 type SkillProblem struct {
 	Path    string `json:"path"`
 	Message string `json:"message"`
 }
 
-// Skills looks for skills, and returns every file that could be one, as an
-// agent sees it, in the order in which later ones replace earlier ones; the
-// agent is the default one for "".
+// Skills searches for skills and returns every file that could be one, as an agent sees it, in the
+// order in which later ones replace earlier ones. The agent is the default one for "".
 func (r *Runtime) Skills(agent string) ([]SkillFile, []SkillProblem) {
 	if r.skills == nil {
 		return nil, nil
@@ -79,16 +76,16 @@ func (r *Runtime) Skills(agent string) ([]SkillFile, []SkillProblem) {
 	return files, problems
 }
 
-// A skillHost is where skills come from, and whom the rules keep from them.
+// A skillHost finds skills and applies the rules to them.
 type skillHost struct {
 	*skill.Index
 	r *Runtime
 }
 
-// Skills returns the skills that there are now.
+// Skills returns the current skills.
 func (s *skillHost) Skills() *skill.Set { return s.Find() }
 
-// Denied reports whether the rules of an agent deny it a skill.
+// Denied reports whether the rules deny an agent a skill.
 func (s *skillHost) Denied(agent, name string) bool { return s.action(agent, name) == permission.Deny }
 
 func (s *skillHost) action(agent, name string) permission.Action {
@@ -99,7 +96,7 @@ func (s *skillHost) action(agent, name string) permission.Action {
 	return a.Policy.Decide("skill", name).Action
 }
 
-// openSkills makes the room of skills, where there is one.
+// openSkills returns the source of skills, or nil if there is none.
 func (r *Runtime) openSkills() builtin.Skills {
 	o := r.opt.Skills
 	if o == nil {

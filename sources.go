@@ -11,35 +11,31 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// A source brings tools that are not there from the start, because bringing
-// them means starting other programs.
+// A source provides tools on demand, because providing them means starting other programs.
 type source interface {
-	// Need brings the tool of a name, if it is one of the source's.
+	// Need loads the tool with a name, if the source has it.
 	Need(ctx context.Context, tool string)
-	// Gather brings all tools of the source, or as many as it can before ctx
-	// ends.
+	// Gather loads all tools of the source, or as many as it can before ctx ends.
 	Gather(ctx context.Context)
 	Close() error
 }
 
-// A sourceState is a source, and what is known of how it is being gathered.
+// A sourceState is a source with the state of its loading.
 type sourceState struct {
 	source
 
 	mu    sync.Mutex
-	under int       // gatherings under way
+	under int       // loads in progress
 	since time.Time // when the first of them began
 }
 
-// Gather brings the tools of other programs and of files in, so that
-// [Runtime.Tools] shows them: all of them, or those that are there when ctx
-// ends. The others follow, each with an event. A call that names such a tool
-// needs no Gather.
+// Gather loads the tools of other programs and of custom files, so that [Runtime.Tools] shows them:
+// all of them, or those that are ready when ctx ends. The others follow, each with an event. A call
+// of such a tool needs no Gather.
 func (r *Runtime) Gather(ctx context.Context) { r.startSources(ctx, 0) }
 
-// Ready is [Runtime.Gather] for who lists tools and can list them again: it
-// waits a second for each source, once, and not at all for one that has been
-// starting for longer.
+// Ready is [Runtime.Gather] for callers that can list tools again later: it waits a second for each
+// source, once, and not at all for a source that has been starting for longer.
 func (r *Runtime) Ready(ctx context.Context) {
 	r.startSources(ctx, cmp.Or(r.opt.Patience, patience))
 }
@@ -47,9 +43,9 @@ func (r *Runtime) Ready(ctx context.Context) {
 // patience is how long a listing waits for a source that is still starting.
 const patience = time.Second
 
-// startSources has all sources brought in side by side, each with its own limits,
-// and waits for each: until ctx ends, and where wait is not 0 until it has been
-// starting for that long. What nobody waits for goes on.
+// startSources loads all sources in parallel, each with its own limits, and waits for each until
+// ctx ends or, if wait is not 0, until the source has been starting for that long. Sources that are
+// no longer waited for continue.
 func (r *Runtime) startSources(ctx context.Context, wait time.Duration) {
 	var waits sync.WaitGroup
 	for _, s := range r.sources {
@@ -96,21 +92,20 @@ func (s *sourceState) end() {
 	s.under--
 }
 
-// Fetch brings the tool of a name in, if another program has it, so that
-// [Runtime.Tools] shows it. [Runtime.Call] does that by itself.
+// Fetch loads the tool with a name, if another program has it, so that [Runtime.Tools] shows it.
+// [Runtime.Call] does that itself.
 func (r *Runtime) Fetch(ctx context.Context, name string) {
 	for _, s := range r.sources {
 		s.Need(ctx, name)
 	}
 }
 
-// gatherLimit is how long a call waits for sources to say whether a tool of
-// ours is of use, or whether theirs is meant.
+// gatherLimit is how long a call waits for sources to decide whether a built-in tool is useful, or
+// whether one of theirs is meant.
 const gatherLimit = 5 * time.Second
 
-// load brings in what a call of a tool that is not offered may be waiting
-// for: the tool, or, where it is one of ours, what it is about. It reports
-// whether that may have changed something.
+// load loads what a call of a tool that is not offered may need: the tool itself, or, for a
+// built-in one, what it works on. It reports whether that may have changed something.
 func (r *Runtime) load(ctx context.Context, name string) bool {
 	if len(r.sources) == 0 {
 		return false
@@ -127,13 +122,12 @@ func (r *Runtime) load(ctx context.Context, name string) bool {
 	return true
 }
 
-// compactFlag is the switch that keeps the tools of other programs out of what
-// a model is shown. It finds them by searching.
+// compactFlag is the flag that hides the tools of other programs from a model, which then finds
+// them by searching.
 const compactFlag = "compact"
 
-// listedSpecs leaves out what models are not shown. Tools of other programs come
-// last, by name: they arrive in any order, and a list that stays the same keeps
-// prompt caches warm.
+// listedSpecs removes what models are not shown. Tools of other programs come last, by name: they
+// arrive in any order, and a stable list keeps prompt caches valid.
 func listedSpecs(specs []tool.Spec, a tool.Audience) []tool.Spec {
 	specs = slices.DeleteFunc(specs, func(s tool.Spec) bool { return s.Catches || s.External && a.Flags[compactFlag] })
 	slices.SortStableFunc(specs, func(a, b tool.Spec) int {

@@ -16,17 +16,16 @@ import (
 )
 
 const (
-	// titleTime is how long a title may take.
+	// titleTime limits how long generating a title may take.
 	titleTime = 30 * time.Second
 	// titleGrace is how long the end of a turn waits for it.
 	titleGrace = 2 * time.Second
-	// titleFrom is how many bytes of a prompt a title is made from.
+	// titleFrom is how many bytes of a prompt the title is made from.
 	titleFrom = 4000
 )
 
-// makeTitle lets the small model give a new session its title, beside the work.
-// Where it can not, the first words of the prompt stay. The function that it
-// returns waits for it, though not for long.
+// makeTitle lets the small model write the title of a new session while the agent works. If it
+// fails, the first words of the prompt stay the title. wait waits briefly for it.
 func (r *Runtime) makeTitle(ctx context.Context, o turnStart, purse *loop.Purse) (wait func()) {
 	ref, who := r.opt.Models.Small, r.agent("title")
 	if who != nil && who.Model != (model.Ref{}) {
@@ -37,7 +36,7 @@ func (r *Runtime) makeTitle(ctx context.Context, o turnStart, purse *loop.Purse)
 	}
 	ctx, cancel := context.WithTimeout(ctx, titleTime)
 	done := make(chan struct{})
-	r.workers.run(func() { // Close waits for it also when the turn does not any more
+	r.workers.run(func() { // Close waits for it, even if the turn no longer does
 		defer close(done)
 		_, err := guard(func() (*tool.Result, error) {
 			title, err := r.askTitle(ctx, o.ID, o.Untitled, who, ref, purse)
@@ -61,7 +60,7 @@ func (r *Runtime) makeTitle(ctx context.Context, o turnStart, purse *loop.Purse)
 	}
 }
 
-// askTitle asks the small model for a title of one line, which budget pays for.
+// askTitle asks the small model for a title of one line, charged to budget.
 func (r *Runtime) askTitle(ctx context.Context, session, asked string, a *agent.Spec, ref model.Ref, budget *loop.Purse) (string, error) {
 	m, err := r.findModel(session, ref)
 	if err != nil {
@@ -84,7 +83,7 @@ func (r *Runtime) askTitle(ctx context.Context, session, asked string, a *agent.
 			budget.Pay(e.Usage, m.Info.Price.Cost(e.Usage))
 		}
 	}
-	if _, after, thought := strings.Cut(said.String(), "</think>"); thought { // some servers leave it in
+	if _, after, thought := strings.Cut(said.String(), "</think>"); thought { // some servers do not remove it
 		return strings.Trim(titleOf(after), "\"\x60* "), nil
 	}
 	return strings.Trim(titleOf(said.String()), "\"\x60* "), nil

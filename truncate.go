@@ -11,15 +11,15 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// What a model is told when its output was cut.
+// What a model is told when its output was truncated.
 const (
 	hintSaved    = "The tool call succeeded but the output was truncated. Full output saved to: "
 	hintDelegate = "Use the Task tool to have explore agent process this file with Grep and Read (with offset/limit). Do NOT read the full file yourself - delegate to save context."
 	hintSearch   = "Use Grep to search the full content or Read with offset/limit to view specific sections."
 )
 
-// truncate cuts an output that is too long and keeps the whole of it in a file.
-// A tool that has cut its own output says so in its metadata.
+// truncate shortens an output that is too long and keeps all of it in a file. A tool that has
+// truncated its own output says so in its metadata.
 func (r *Runtime) truncate(c *callState, res *tool.Result) {
 	r.completeResult(res)
 	lim := r.limits(&c.Call)
@@ -28,7 +28,7 @@ func (r *Runtime) truncate(c *callState, res *tool.Result) {
 	}
 	b := text.Bound(res.Output, lim, text.Spill{
 		Open: func() (io.WriteCloser, string, error) {
-			if kept, _ := res.Metadata["outputPath"].(string); kept != "" { // by the tool, and all of it
+			if kept, _ := res.Metadata["outputPath"].(string); kept != "" { // the tool has kept all of it
 				return discardSpill{}, kept, nil
 			}
 			return r.keepOutput()
@@ -47,9 +47,9 @@ func (r *Runtime) truncate(c *callState, res *tool.Result) {
 	}
 }
 
-// limits are what of an output is shown to the caller of a call: what the
-// caller can show, unless the person has set something else. The part of a call
-// that another makes for it is always what that can show of it.
+// limits returns how much of an output the caller of a call is shown: what the caller can show,
+// unless the person has configured something else. For a call made by another call, it is always
+// what that one can show.
 func (r *Runtime) limits(c *tool.Call) text.Limits {
 	l := text.Limits{Lines: r.opt.Limits.Lines, Bytes: r.opt.Limits.Bytes, MaxSpill: r.opt.Limits.Quota, Whole: c.Show > 0}
 	if l.Whole && (l.Bytes == text.MaxBytes || c.Parent != "") {
@@ -58,14 +58,14 @@ func (r *Runtime) limits(c *tool.Call) text.Limits {
 	return l
 }
 
-// discardSpill takes what is kept already.
+// discardSpill discards what is written, for an output that the tool has already kept.
 type discardSpill struct{}
 
 func (discardSpill) Write(p []byte) (int, error) { return len(p), nil }
 func (discardSpill) Close() error                { return nil }
 
-// hintFor says how to look into a kept output: by a subagent where the caller
-// may start one, and is offered the tool for it.
+// hintFor returns the advice for reading a kept output: by a subagent, if the caller may start one
+// and is offered the tool for it.
 func (r *Runtime) hintFor(c *tool.Call, agent *agent.Spec) string {
 	if agent == nil {
 		return hintSearch
@@ -87,7 +87,7 @@ func (r *Runtime) keepOutput() (io.WriteCloser, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	s.Sweep(r.now(), r.opt.Limits.Retention, r.opt.Limits.Quota) // short runs clean up too
+	s.Sweep(r.now(), r.opt.Limits.Retention, r.opt.Limits.Quota) // so that short runs clean up too
 	f, err := s.Spill(r.newID("tool"))
 	if err != nil {
 		return nil, "", err
@@ -95,8 +95,8 @@ func (r *Runtime) keepOutput() (io.WriteCloser, string, error) {
 	return f, f.Name(), nil
 }
 
-// sweepHourly removes kept outputs that are too old or too many, first a
-// minute after the start, so that short runs do not pay for it.
+// sweepHourly removes kept outputs that are too old or too many. It starts after a minute, so that
+// short runs do not pay for it.
 func (r *Runtime) sweepHourly(ctx context.Context) {
 	for wait := time.Minute; ; wait = time.Hour {
 		timer := time.NewTimer(wait)

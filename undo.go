@@ -15,8 +15,8 @@ import (
 	"github.com/helve-dev/helve/record"
 )
 
-// Changes returns what tools changed on disk, newest first. A record that can
-// not be read is left out and told in the error.
+// Changes returns the changes that tools made on disk, newest first. Records that cannot be read
+// are left out and named in the error.
 func (r Records) Changes(ctx context.Context, q record.ChangeQuery) ([]record.ChangeSet, error) {
 	sets, err := r.rt.sets(ctx, q)
 	return changeSets(sets), err
@@ -28,10 +28,10 @@ func (r *Runtime) sets(ctx context.Context, q record.ChangeQuery) ([]files.Chang
 	return out, errors.Join(t...)
 }
 
-// A storeError is what kept records from being read.
+// A storeError lists why records could not be read.
 type storeError []error
 
-// resolvePrompt are the words of it.
+// text returns the messages of the errors.
 func (t storeError) text() (out []string) {
 	for _, err := range t {
 		out = append(out, err.Error())
@@ -39,8 +39,8 @@ func (t storeError) text() (out []string) {
 	return out
 }
 
-// eachSet yields change sets, newest first, and reads no more of them than are
-// taken. What can not be read is passed over and noted.
+// eachSet yields change sets, newest first, and reads no more than are consumed. Records that
+// cannot be read are skipped and added to t.
 func (r *Runtime) eachSet(ctx context.Context, q record.ChangeQuery, t *storeError) iter.Seq[files.ChangeSet] {
 	hq := files.HistoryQuery{Session: q.Session, Message: q.Message, Call: q.Call, Path: q.File, Until: q.Before, Limit: q.Limit, Project: r.project}
 	if q.AllProjects {
@@ -74,12 +74,11 @@ func changeSet(s files.ChangeSet) record.ChangeSet {
 	return out
 }
 
-// ErrNothingToUndo says that no change fits an [record.UndoRequest].
+// ErrNothingToUndo says that no change matches an [record.UndoRequest].
 var ErrNothingToUndo = errors.New("there is nothing to undo")
 
-// Undo takes changes back. A file that somebody else has changed since is
-// reported and left alone; the others are put back all together. An undo is
-// a change set itself and can be taken back.
+// Undo reverts changes. A file that somebody else has changed since is reported and left alone; the
+// others are restored all together. The undo is a change set itself and can be undone.
 func (r Records) Undo(ctx context.Context, req record.UndoRequest) (*record.UndoReport, error) {
 	ctx, release, err := r.rt.acquire(ctx)
 	if err != nil {
@@ -107,7 +106,7 @@ func (r Records) Undo(ctx context.Context, req record.UndoRequest) (*record.Undo
 	return &record.UndoReport{ID: id, Sets: changeSets(plan.Sets), Files: undoFiles(plan, diffs), Problems: t.text()}, nil
 }
 
-// nothingToUndo says what was not found.
+// nothingToUndo returns an error that says what was not found.
 func nothingToUndo(req record.UndoRequest) error {
 	for what, id := range map[string]string{"change set": strings.Join(req.Sets, ", "), "call": req.Call, "message": req.Message} {
 		if id != "" {
@@ -117,7 +116,7 @@ func nothingToUndo(req record.UndoRequest) error {
 	return ErrNothingToUndo
 }
 
-// checkUndo says what is wrong with a request.
+// checkUndo returns an error if a request is invalid.
 func checkUndo(req record.UndoRequest) error {
 	given := 0
 	for _, is := range []bool{len(req.Sets) > 0, req.Call != "", req.Message != "", req.To != "", req.Last > 0} {
@@ -131,8 +130,8 @@ func checkUndo(req record.UndoRequest) error {
 	return nil
 }
 
-// chosen finds the change sets that a request is about, newest first. It reads
-// no further back than it has to.
+// chosen returns the change sets that a request selects, newest first. It reads no further back
+// than necessary.
 func (r *Runtime) chosen(ctx context.Context, req record.UndoRequest, t *storeError) (out []files.ChangeSet, err error) {
 	if err := checkUndo(req); err != nil {
 		return nil, err
@@ -156,8 +155,7 @@ func (r *Runtime) chosen(ctx context.Context, req record.UndoRequest, t *storeEr
 	return out, nil
 }
 
-// between finds the sets that are named, or those after the one that is to stay,
-// or takes all.
+// between returns the sets that the request names, or those after the one that is to stay, or all.
 func between(all iter.Seq[files.ChangeSet], req record.UndoRequest) (out []files.ChangeSet, err error) {
 	oldest := req.To
 	if len(req.Sets) > 0 {
@@ -180,12 +178,11 @@ func between(all iter.Seq[files.ChangeSet], req record.UndoRequest) (out []files
 	return out, nil
 }
 
-// lastCalls finds what the newest calls changed, of sets that are newest first:
-// so many calls as asked for, of the session asked for or of any. Sets that were
-// taken back, and the taking back itself, are no part of it. Sets of one call
-// follow each other; one of no call stands for itself.
+// lastCalls returns what the newest calls changed, from sets that are newest first: as many calls
+// as requested, of the requested session or of any. It ignores undone sets and the undos
+// themselves. The sets of one call are adjacent; a set without a call stands alone.
 func lastCalls(all iter.Seq[files.ChangeSet], req record.UndoRequest) (out []files.ChangeSet) {
-	var sets []files.ChangeSet // as far as the oldest one that was chosen
+	var sets []files.ChangeSet // up to the oldest one that was chosen
 	calls, end := 0, 0
 	var last files.ChangeSet
 	chosen := map[string]bool{}
@@ -213,8 +210,8 @@ func lastCalls(all iter.Seq[files.ChangeSet], req record.UndoRequest) (out []fil
 	return out
 }
 
-// withEvents chooses also what was done while hearing an event to a file that a
-// chosen set had changed before: the file could not be put back otherwise.
+// withEvents also chooses sets made while handling an event, if they changed a file after a chosen
+// set did, because that file could not be restored otherwise.
 func withEvents(sets []files.ChangeSet, chosen map[string]bool) {
 	changed := map[string]bool{}
 	for _, s := range slices.Backward(sets) {
@@ -238,14 +235,14 @@ func changeSets(sets []files.ChangeSet) []record.ChangeSet {
 	return out
 }
 
-// An undoChange is something that becomes of a file.
+// An undoChange identifies the change of a file in an undo.
 type undoChange struct {
 	path  string
 	state files.UndoState
 }
 
-// undoDiffs are the differences that a plan makes to texts. They have to be
-// looked at before it is carried out.
+// undoDiffs returns the text differences that a plan makes. They must be computed before the plan
+// is carried out.
 func (r *Runtime) undoDiffs(plan files.UndoPlan) map[undoChange]string {
 	out := map[undoChange]string{}
 	for _, item := range plan.Items {
@@ -257,7 +254,7 @@ func (r *Runtime) undoDiffs(plan files.UndoPlan) map[undoChange]string {
 	return out
 }
 
-// undoFiles says what becomes of each file of a plan.
+// undoFiles returns the outcome for each file of a plan.
 func undoFiles(plan files.UndoPlan, diffs map[undoChange]string) []record.UndoFile {
 	out := []record.UndoFile{}
 	for _, item := range plan.Items {

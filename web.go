@@ -13,51 +13,50 @@ import (
 	"github.com/helve-dev/helve/internal/web"
 )
 
-// Web says how tools reach the network. The zero value reaches public hosts
-// directly, and others where a rule names them.
+// Web configures how tools use the network. The zero value connects directly to public hosts, and
+// to others only where a rule names them.
 type Web struct {
-	// UserAgent is what servers are told; "helve" when empty.
+	// UserAgent is sent to servers; "helve" when empty.
 	UserAgent string
-	// Proxy is what requests go through: "" for nothing, whatever the
-	// environment says; "environment" for what it says; or a URL. What a name
-	// leads to is then for the proxy to decide.
+	// Proxy is the proxy for requests: "" for none, whatever the environment says; "environment"
+	// for that of the environment; or a URL. The proxy then decides which address a name resolves
+	// to.
 	Proxy string
-	// Timeout is how long one fetch takes in all that does not say; 30 seconds
-	// when 0. MaxTimeout bounds what a call may say; 120 seconds when 0.
+	// Timeout is the default time limit of a fetch; 30 seconds when 0. MaxTimeout is the longest
+	// that a call may ask for; 120 seconds when 0.
 	Timeout, MaxTimeout time.Duration
-	// Limit is how many bytes of a page are taken, decompressed; 5 MiB when 0.
+	// Limit is the most bytes of a page that are read, after decompression; 5 MiB when 0.
 	Limit int64
-	// NoCache fetches a page again that the session fetched minutes ago.
+	// NoCache fetches a page again even if the session fetched it minutes ago.
 	NoCache bool
 
-	// Search and Code are where tools search the web, and code and its
-	// documentation. Code is like Search where it is not given.
+	// Search is the service for web searches, Code the one for code and its documentation. When
+	// Code is not set, it is as Search.
 	Search, Code Finder
 
-	// ExaKey is the key for Exa, which the flag "exa" switches on where
-	// neither is given; it does without one.
+	// ExaKey is the key for Exa, which the flag "exa" enables if neither is set. Exa also works
+	// without a key.
 	ExaKey string
 
-	// Resolver looks names up; the system's when nil. Dial connects to an
-	// address, which has been looked up and checked; as usual when nil. TLS is
-	// for connections to https.
+	// Resolver resolves names; nil for the system's. Dial connects to an address that was resolved
+	// and checked; nil for the usual way. TLS configures https connections.
 	Resolver web.Resolver
 	Dial     func(ctx context.Context, network, address string) (net.Conn, error)
 	TLS      *tls.Config
 }
 
-// A Finder is a service that searches. Which of the fields it needs depends on
-// the provider; none is needed for a finder that is not there.
+// A Finder configures a search service. Which fields it needs depends on the provider; the zero
+// value is no service.
 type Finder struct {
 	// Provider is "exa", "searxng", "brave", "tavily" or "command"; "" is none.
 	Provider string
-	Endpoint string        // where it is; the provider's own when empty
-	Key      string        // what it knows us by
+	Endpoint string        // its URL; the provider's own when empty
+	Key      string        // the API key
 	Command  []string      // of the provider "command": reads a query as JSON, prints results
 	Timeout  time.Duration // of a search; 25 seconds, 30 for code, when 0
 }
 
-// openWeb makes the room for the network. It connects to nothing.
+// openWeb prepares the web client. It connects to nothing.
 func (r *Runtime) openWeb() builtin.Web {
 	opt := r.opt.Web
 	agent := opt.UserAgent
@@ -81,7 +80,7 @@ func (r *Runtime) openWeb() builtin.Web {
 	return room
 }
 
-// finder makes the engine of a finder; nil where there is none.
+// finder returns the engine for a search service, or nil if there is none.
 func (r *Runtime) finder(client *web.Client, f Finder, section string) web.SearchEngine {
 	if f.Provider == "" {
 		return nil
@@ -91,25 +90,24 @@ func (r *Runtime) finder(client *web.Client, f Finder, section string) web.Searc
 		Client: client, Run: r.runFinder,
 	})
 	if err != nil {
-		return brokenSearch{err} // the rest works, and who searches is told
+		return brokenSearch{err} // everything else works, and a search returns the error
 	}
 	return engine
 }
 
-// A brokenSearch engine says what is wrong with its settings.
+// A brokenSearch engine returns the error in its settings.
 type brokenSearch struct{ err error }
 
-// Search fails.
+// Search always fails.
 func (m brokenSearch) Search(context.Context, web.SearchQuery) (string, error) { return "", m.err }
 
-// Where is nowhere.
+// Where returns "".
 func (m brokenSearch) Where() string { return "" }
 
-// maxFound is how much a command that searches may print.
+// maxFound limits how much a search command may print.
 const maxFound = 4 << 20
 
-// runFinder runs a command that searches, with the variables that commands
-// get.
+// runFinder runs a search command with the environment of commands.
 func (r *Runtime) runFinder(ctx context.Context, argv []string, stdin []byte) ([]byte, error) {
 	found, err := r.shell.Answer(ctx, process.Program{Path: argv[0], Args: argv[1:], Dir: r.dir}, stdin, maxFound)
 	if refusal, ok := errors.AsType[*process.ExitError](err); ok {

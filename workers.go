@@ -5,19 +5,18 @@ import (
 	"time"
 )
 
-// crewIdle is how long a worker without work stays.
+// crewIdle is how long an idle worker stays.
 const crewIdle = time.Second
 
-// A workerPool runs functions on goroutines of its own. A worker that is done waits
-// a while for the next function: a goroutine that has run a tool has a stack
-// that fits, and growing one costs more than most calls.
+// A workerPool runs functions on its own goroutines. A worker that is done waits a while for the
+// next function, because growing the stack of a new goroutine costs more than most calls.
 type workerPool struct {
-	done    <-chan struct{} // closed when workers without work are to end
+	done    <-chan struct{} // closed when idle workers have to end
 	jobs    chan func()
 	workers sync.WaitGroup
 }
 
-// run starts f at once, on a worker that waits or on a new one.
+// run starts f at once, on an idle worker or on a new one.
 func (w *workerPool) run(f func()) {
 	select {
 	case w.jobs <- f:

@@ -9,8 +9,8 @@
 //
 // An [Agent] is a conversation. [Agent.Run] works on a prompt and yields what
 // happens as it happens: text, calls, requests for permission, and at the end
-// the [Turn]. Which tools the agent has and what it may do say its [Spec] and
-// the rules of the runtime.
+// the [Turn]. Its [Spec] and the rules of the runtime decide which tools the
+// agent has and what it may do.
 package agent
 
 import (
