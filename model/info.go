@@ -2,33 +2,33 @@ package model
 
 import "encoding/json"
 
-// A Model is a model with who serves it and what is known of it. Packages such
-// as model/anthropic make one.
+// A Model is a provider's model with what is known about it. Packages such as model/anthropic
+// return one.
 type Model struct {
 	Provider Provider
-	// ProviderID and ID are what records call the provider and the model. ID is
-	// also what the provider calls it.
+	// ProviderID and ID identify the provider and the model in records. ID is also the provider's
+	// name for the model.
 	ProviderID, ID string
 	Info           Info
-	// Fit returns the schema of a tool as the provider takes it; an error
-	// keeps that tool from this model. Schemas stay as they are when it is nil.
+	// Fit converts the schema of a tool to what the provider accepts; an error hides the tool from
+	// this model. When Fit is nil, schemas stay as they are.
 	Fit func(schema json.RawMessage) (json.RawMessage, error)
 }
 
-// Info is what is known of a model. Zero fields are not known.
+// Info is what is known about a model. Zero fields are unknown.
 type Info struct {
-	Context int  // tokens that a request and its answer may take together
-	Output  int  // tokens that an answer may take
-	Images  bool // it takes images
+	Context int  // limit of tokens in a request and its answer together
+	Output  int  // limit of tokens in an answer
+	Images  bool // it accepts images
 	Price   Price
 }
 
-// A Price is in US dollars for a million tokens.
+// A Price is in US dollars per million tokens.
 type Price struct {
 	Input, Output, CacheRead, CacheWrite float64
 }
 
-// Cost is what usage costs, in US dollars; 0 where the price is not known.
+// Cost returns the cost of usage in US dollars; 0 if the price is not known.
 func (p Price) Cost(u Usage) float64 {
 	return (p.Input*float64(u.Input) + p.Output*float64(u.Output) +
 		p.CacheRead*float64(u.CacheRead) + p.CacheWrite*float64(u.CacheWrite)) / 1e6
@@ -42,5 +42,5 @@ func (u Usage) Add(v Usage) Usage {
 	}
 }
 
-// Total is every token of a usage.
+// Total returns the number of all tokens.
 func (u Usage) Total() int { return u.Input + u.Output + u.CacheRead + u.CacheWrite }

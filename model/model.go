@@ -1,7 +1,6 @@
-// Package model is what helve and a language model say to each other, whoever
-// serves the model: a request, a stream of events, an error that says what
-// can be done about it. A host that has a model of its own implements
-// [Provider]; the packages model/anthropic and model/openai are clients of two
+// Package model defines how helve talks to language models, whoever serves them: a request, a
+// stream of events, and an error that says what can be done about it. A program with a model of its
+// own implements [Provider]; the packages model/anthropic and model/openai are clients for two
 // protocols.
 package model
 
@@ -12,44 +11,43 @@ import (
 	"time"
 )
 
-// A Provider serves models.
+// A Provider answers requests to models.
 type Provider interface {
-	// Stream makes one attempt to answer a request and yields what the model
-	// says as it says it. The last event of a whole answer is of kind [Done].
-	// An error ends the stream; it is a [*Error] where more is known about it
-	// than its words, and the cause of ctx's end when ctx has ended. Stream
-	// does not try again: who calls it decides that, by the error.
+	// Stream makes one attempt to answer a request and yields the answer as it arrives. The last
+	// event of a complete answer is of kind [Done]. An error ends the stream: a [*Error] if more is
+	// known than a text, and the cause of ctx's end if ctx has ended. Stream does not retry; the
+	// caller decides that by the error.
 	Stream(ctx context.Context, req Request) iter.Seq2[Event, error]
 }
 
-// A Request is all that a model is given. What it holds is only read.
+// A Request is everything that a model is sent. Providers must not change it.
 type Request struct {
 	Model    string
-	System   []string // each a text of its own, in order; the first ones change least
+	System   []string // separate texts in order; the first ones change least
 	Messages []Message
 	Tools    []Tool // in a stable order
 
-	// MaxTokens bounds the answer; the client's own bound when 0.
+	// MaxTokens limits the answer; the client's own limit when 0.
 	MaxTokens         int
 	Temperature, TopP *float64
-	// Session is the same for all requests of a conversation: some providers
-	// keep what they have read by it.
+	// Session is the same for all requests of a conversation: some providers use it to find cached
+	// prompts.
 	Session string
-	// Options are added to the body of the request as they are, for what only
-	// one provider knows; they may not replace what the client sets itself.
+	// Options are added to the body of the request unchanged, for settings that only one provider
+	// knows. They cannot replace what the client sets itself.
 	Options map[string]any
 }
 
-// A Role says who speaks.
+// A Role is the sender of a message.
 type Role string
 
-// The roles. What tools answered is said by the user.
+// The roles. Tool results are sent as the user.
 const (
 	User      Role = "user"
 	Assistant Role = "assistant"
 )
 
-// A Message is what one side says at one time.
+// A Message is one message of a conversation.
 type Message struct {
 	Role  Role
 	Parts []Part
@@ -64,10 +62,10 @@ type Part struct {
 	Result    *Result    // by the user
 }
 
-// Reasoning is what a model thought aloud.
+// Reasoning is what a model thought before its answer.
 type Reasoning struct {
 	Text string
-	// Seal is what the provider wants back with it, unread by anybody else.
+	// Seal is opaque data that the provider wants back with it.
 	Seal string
 }
 
@@ -77,15 +75,14 @@ type File struct {
 	Data       []byte
 }
 
-// A Call is a tool call that a model makes. Input is what it wrote, JSON or
-// not.
+// A Call is a model's tool call. Input is what the model wrote, JSON or not.
 type Call struct {
 	ID, Name string
 	Input    json.RawMessage
 	Seal     string // as in Reasoning
 }
 
-// A Result answers a call.
+// A Result is the answer to a call.
 type Result struct {
 	ID, Name string // of the call
 	Output   string
@@ -93,22 +90,22 @@ type Result struct {
 	Files    []File
 }
 
-// A Tool is shown to a model. Schema is JSON Schema, an object.
+// A Tool describes a tool to a model. Schema is the JSON Schema of an object.
 type Tool struct {
 	Name, Description string
 	Schema            json.RawMessage
 }
 
-// An EventKind says what an event is.
+// An EventKind is the kind of an [Event].
 type EventKind string
 
 // The kinds of events.
 const (
-	TextDelta      EventKind = "text"          // Text goes on
-	ReasoningDelta EventKind = "reasoning"     // Text goes on
+	TextDelta      EventKind = "text"          // Text continues the answer
+	ReasoningDelta EventKind = "reasoning"     // Text continues the reasoning
 	ReasoningEnd   EventKind = "reasoning-end" // Seal is its seal, maybe empty; also of thoughts without text
-	CallStart      EventKind = "call-start"    // Call has an id and a name, which may be empty; its input is still to come
-	CallEnd        EventKind = "call"          // Call is whole; of one id there is one
+	CallStart      EventKind = "call-start"    // Call has an id and a name, which may be empty; its input follows
+	CallEnd        EventKind = "call"          // Call is complete; sent once for each id
 	Done           EventKind = "done"          // Reason and Usage are set
 )
 
@@ -119,24 +116,24 @@ type Event struct {
 	Seal   string
 	Call   *Call
 	Reason Reason
-	Detail string // of Reason, in the provider's words
+	Detail string // the provider's own words for Reason
 	Usage  Usage
 }
 
-// A Reason says why an answer ended.
+// A Reason is why an answer ended.
 type Reason string
 
-// The reasons.
+// The reasons why an answer ends.
 const (
-	Stopped Reason = "stop"           // all is said
-	Calls   Reason = "tool-calls"     // it waits for results
-	Length  Reason = "length"         // it may not say more
+	Stopped Reason = "stop"           // it is complete
+	Calls   Reason = "tool-calls"     // it waits for tool results
+	Length  Reason = "length"         // the limit of its length was reached
 	Refused Reason = "content-filter" // it, or its provider, does not want to
 	Other   Reason = "other"
 )
 
-// Usage is what an answer took. Input does not count what was read from or
-// written to a cache; Output counts Reasoning.
+// Usage counts the tokens of an answer. Input excludes what was read from or written to a cache;
+// Output includes Reasoning.
 type Usage struct {
 	Input, Output, Reasoning, CacheRead, CacheWrite int
 }
@@ -150,23 +147,23 @@ const (
 	RateLimit  ErrorKind = "rate-limit" // too many requests; later they will do
 	Overloaded ErrorKind = "overloaded" // the provider is busy; later it will do
 	Overflow   ErrorKind = "overflow"   // the request is too long for the model
-	Invalid    ErrorKind = "invalid"    // the provider does not take the request
-	Quota      ErrorKind = "quota"      // the account is used up
-	Network    ErrorKind = "network"    // the provider can not be reached
-	Broken     ErrorKind = "broken"     // the answer broke off or makes no sense
+	Invalid    ErrorKind = "invalid"    // the provider rejects the request
+	Quota      ErrorKind = "quota"      // the account has no credit left
+	Network    ErrorKind = "network"    // the provider cannot be reached
+	Broken     ErrorKind = "broken"     // the answer broke off or is not valid
 )
 
 // An Error is why a request failed.
 type Error struct {
 	Kind       ErrorKind
-	Status     int           // of HTTP; 0 where there was none
-	RetryAfter time.Duration // what the provider asks for; 0 where it does not
-	RequestID  string        // by which the provider knows it
-	Message    string        // never holds a key
+	Status     int           // HTTP status; 0 if there was none
+	RetryAfter time.Duration // how long the provider asks to wait; 0 if it does not
+	RequestID  string        // the provider's id of the request
+	Message    string        // never contains a key
 	Err        error
 }
 
-// Error says what is wrong, in a sentence for the person.
+// Error returns a sentence for the person.
 func (e *Error) Error() string { return e.Message }
 
 // Unwrap returns the cause.

@@ -11,14 +11,14 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// What a schema may be at most. A schema may come from a stranger.
+// Limits for a schema, which may come from an untrusted program.
 const (
 	maxSchemas     = 10_000  // schemas in a schema
 	maxSchemaDepth = 64      // schemas inside each other
 	maxExpanded    = 100_000 // schemas once every reference is written out
 )
 
-// children yields the schemas that s holds, in no order. One may be nil.
+// children yields the direct subschemas of s, in no order. One may be nil.
 func children(s *jsonschema.Schema) iter.Seq[*jsonschema.Schema] {
 	return func(yield func(*jsonschema.Schema) bool) {
 		for _, c := range [...]*jsonschema.Schema{
@@ -48,7 +48,7 @@ func children(s *jsonschema.Schema) iter.Seq[*jsonschema.Schema] {
 	}
 }
 
-// inPlace yields the schemas within s that look at the same value as s.
+// inPlace yields the subschemas of s that apply to the same value as s.
 func inPlace(s *jsonschema.Schema) iter.Seq[*jsonschema.Schema] {
 	return func(yield func(*jsonschema.Schema) bool) {
 		for _, c := range [...]*jsonschema.Schema{s.Not, s.If, s.Then, s.Else} {
@@ -73,9 +73,8 @@ func inPlace(s *jsonschema.Schema) iter.Seq[*jsonschema.Schema] {
 	}
 }
 
-// bounded checks that s is of a size that can be walked at all, and refers
-// to nothing outside of itself. It must come before anything that recurses
-// over s, which may contain itself.
+// bounded returns an error unless s is small enough to be walked and refers to nothing outside of
+// itself. It must run before anything that recurses over s, which may contain itself.
 func bounded(s *jsonschema.Schema) error {
 	n := 0
 	var visit func(s *jsonschema.Schema, depth int) error
@@ -104,14 +103,13 @@ func bounded(s *jsonschema.Schema) error {
 	return visit(s, 0)
 }
 
-// A refs finds what the references of one schema stand for.
+// refs resolves the references of one schema.
 type refs struct {
 	root  *jsonschema.Schema
 	found map[string]*jsonschema.Schema
 }
 
-// target returns the schema that ref, which starts with #, stands for, and
-// nil if there is none.
+// target returns the schema that ref, which starts with #, refers to, or nil if there is none.
 func (r *refs) target(ref string) *jsonschema.Schema {
 	if s, ok := r.found[ref]; ok {
 		return s
@@ -143,7 +141,7 @@ func anchored(s *jsonschema.Schema, name string) *jsonschema.Schema {
 	return nil
 }
 
-// resolvePointer walks a JSON pointer.
+// resolvePointer returns the schema that a JSON pointer leads to.
 func resolvePointer(s *jsonschema.Schema, tokens []string) *jsonschema.Schema {
 	unescape := strings.NewReplacer("~1", "/", "~0", "~")
 	for len(tokens) > 0 && s != nil {
@@ -228,12 +226,11 @@ func subschemaList(s *jsonschema.Schema, word string) []*jsonschema.Schema {
 	return nil
 }
 
-// A measure counts the schemas that s becomes once its references are
-// written out.
+// A measure counts the schemas in s with all its references expanded.
 type measure struct {
 	refs *refs
 	next func(*jsonschema.Schema) iter.Seq[*jsonschema.Schema]
-	// size of the schemas seen; 0 while one is being counted
+	// size is the size of the schemas seen; 0 while one is being counted.
 	size map[*jsonschema.Schema]int
 	loop bool // a schema leads back to itself
 }
@@ -261,9 +258,8 @@ func (m *measure) sizeOf(s *jsonschema.Schema) int {
 	return n
 }
 
-// tame checks that following the references of s ends and stays small. A
-// schema that contains itself one level down, as that of a tree does, is fine
-// and reported as recursive.
+// tame returns an error unless expanding the references of s ends and stays small. A schema that
+// contains itself one level down, as that of a tree does, is allowed and reported as recursive.
 func tame(s *jsonschema.Schema, r *refs) (recursive bool, err error) {
 	still := measure{refs: r, next: inPlace, size: map[*jsonschema.Schema]int{}}
 	var visit func(*jsonschema.Schema) error

@@ -10,15 +10,14 @@ import (
 // shownText is how much of a text that is not JSON the error repeats.
 const shownText = 2000
 
-// Check holds the arguments of c, as the model wrote them, against the
-// schema. If they fit, c.Input becomes the checked value in one canonical
-// form: defaults filled in, coercions made, unknown keys of closed objects
-// dropped. What the tool then sees is what was checked. If they do not, c
-// is left alone and the error is an [Error] that lists every issue.
+// Check validates the arguments of c, as the model wrote them, against the schema. If they fit,
+// c.Input becomes the checked value in canonical form: defaults filled in, coercions made, unknown
+// keys of closed objects dropped. The tool then sees exactly what was checked. If they do not fit,
+// c stays unchanged and the error is an [Error] that lists every issue.
 //
-// With repair, arguments that do not fit are mended where nothing has to be
-// guessed and nothing is lost, and only if that makes them fit; Check returns
-// what it changed, and with or without repair which keys it dropped.
+// With repair, invalid arguments are corrected where that needs no guess and loses nothing, and
+// only if it makes them fit. Check returns the repairs and, with or without repair, the keys that
+// it dropped.
 func (t Tool) Check(c *Call, repair bool) ([]Repair, error) {
 	s := string(c.Input)
 	var w walker
@@ -36,10 +35,9 @@ func (t Tool) Check(c *Call, repair bool) ([]Repair, error) {
 	return nil, err
 }
 
-// CheckExact is [Tool.Check] without any leniency: a key that Check would drop
-// is an issue like any other.
+// CheckExact is [Tool.Check] without any leniency: a key that Check would drop is an issue.
 func (t Tool) CheckExact(c *Call) error {
-	w := walker{strict: !t.d.spec.AsGiven} // which drops none
+	w := walker{strict: !t.d.spec.AsGiven} // drops no keys
 	out, err := t.strict(&w, string(c.Input))
 	if err == nil {
 		c.Input = out
@@ -47,7 +45,7 @@ func (t Tool) CheckExact(c *Call) error {
 	return err
 }
 
-// strict returns the canonical form of s, which must fit as it is.
+// strict returns the canonical form of s, which must fit unchanged.
 func (t Tool) strict(w *walker, s string) ([]byte, error) {
 	empty := strings.Trim(s, " \t\r\n") == ""
 	if empty {
@@ -83,18 +81,18 @@ func (t Tool) strict(w *walker, s string) ([]byte, error) {
 	return nil, err
 }
 
-// walked holds v against the whole schema, and returns its canonical form.
+// walked validates v against the whole schema and returns its canonical form.
 func (t Tool) walked(w *walker, v value) ([]byte, bool) {
 	if !t.d.spec.AsGiven {
 		return t.fitted(w, v)
 	}
 	given := v.appendJSON(make([]byte, 0, v.canonicalSize()))
 	_, ok := t.fitted(w, v)
-	w.dropped = nil // the tool gets all there is
+	w.dropped = nil // the tool gets every key
 	return given, ok
 }
 
-// fitted is walked for tools that want what the schema makes of arguments.
+// fitted is walked for tools that take the value with the schema's defaults and coercions.
 func (t Tool) fitted(w *walker, v value) ([]byte, bool) {
 	v = w.walk(t.d.root(), v)
 	if w.count > 0 {
@@ -105,7 +103,7 @@ func (t Tool) fitted(w *walker, v value) ([]byte, bool) {
 		return out, true
 	}
 	if w.steps > maxGate {
-		return out, true // the library's checks may take the square of the size
+		return out, true // the library's checks may take time quadratic in the size
 	}
 	gate := t.d.gate()
 	if gate == nil {
@@ -123,7 +121,7 @@ func (t Tool) fitted(w *walker, v value) ([]byte, bool) {
 	return out, true
 }
 
-// refusal is the error for arguments that do not fit the schema.
+// refusal returns the error for arguments that do not fit the schema.
 func (t Tool) refusal(w *walker) *Error {
 	said := ""
 	if t.d.spec.Explain != nil {
@@ -142,7 +140,7 @@ func (t Tool) refusal(w *walker) *Error {
 	}
 }
 
-// malformed is the error for a text that is not JSON.
+// malformed returns the error for a text that is not JSON.
 func (t Tool) malformed(s string, bad *syntaxError) *Error {
 	why := bad.why + " at " + positionText(s, bad)
 	hint := "Send the arguments again as one JSON object."
@@ -152,7 +150,7 @@ func (t Tool) malformed(s string, bad *syntaxError) *Error {
 	return t.unread(s, custom("invalid-json", why).issueAt(nil), hint)
 }
 
-// doubled is the error for an object that has a key twice.
+// doubled returns the error for an object with a duplicate key.
 func (t Tool) doubled(s string, d *doubled) *Error {
 	key, _ := d.path[len(d.path)-1].(string)
 	why := fmt.Sprintf("the key %s stands twice in one object, the second time at %s",
@@ -160,8 +158,8 @@ func (t Tool) doubled(s string, d *doubled) *Error {
 	return t.unread(s, custom("duplicate-key", why).issueAt(d.path), "Send each key once.")
 }
 
-// halved is the error for half a surrogate pair, which stands for no
-// character: what the tool would see is not what was sent.
+// halved returns the error for half a surrogate pair, which stands for no character: the tool would
+// not see what was sent.
 func (t Tool) halved(s string, at int) *Error {
 	why := "half a surrogate pair at " + positionText(s, &syntaxError{at: at}) + " is no character and can not be written as UTF-8"
 	return t.unread(s, custom("encoding", why).issueAt(nil), "Send the character itself, or both halves.")
@@ -180,8 +178,8 @@ func (t Tool) unread(s string, issue Issue, hint string) *Error {
 	}
 }
 
-// positionText says where a fault is: the byte, counted from 1, and the line where
-// there is more than one.
+// positionText returns where a fault is: the byte, counted from 1, and the line if there are
+// several.
 func positionText(s string, bad *syntaxError) string {
 	at := bad.at
 	if !bad.ends {

@@ -12,16 +12,16 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// A node is a schema made ready for walking.
+// A node is a schema prepared for walking.
 type node struct {
 	kinds   uint16 // set of kinds; 0 for any
 	integer bool   // a number must be whole
-	null    bool   // null is fine, whatever else is said
-	never   bool   // nothing fits
-	coerce  bool   // a string that holds a number is one
+	null    bool   // null is valid, whatever else the schema says
+	never   bool   // no value is valid
+	coerce  bool   // a string that holds a number counts as one
 
 	enum           []value         // nil for any
-	options        map[string]bool // the plain ones of enum, by key
+	options        map[string]bool // the scalars of enum, by key
 	low, high      bound
 	minLen, maxLen int // of strings; -1 for none
 	pattern        *regexp.Regexp
@@ -33,18 +33,18 @@ type node struct {
 	minSizeMessage string
 
 	props  []prop
-	need   []string // required keys that have no schema
-	rest   *node    // for keys without a schema of their own
+	need   []string // required keys without a schema
+	rest   *node    // the schema of keys without one of their own
 	closed bool     // such keys are dropped
 	match  []matchProp
-	// folded are the names of props as fold gives them: where set, a key
-	// that a Go decoder would take for one of them is dropped.
+	// folded are the names of props in the form of fold. If set, a key is dropped that a Go decoder
+	// would take for one of them.
 	folded map[string]bool
 
 	all   []*node
 	any   []*node
 	one   []*node
-	wants string // for a node without kinds: what it wants, in a word
+	wants string // what a node without kinds expects, in a word
 }
 
 // A prop is what a schema says about one key.
@@ -52,7 +52,7 @@ type prop struct {
 	name     string
 	node     *node
 	required bool
-	filled   *value // what an absent key gets
+	filled   *value // the value for an absent key
 }
 
 type matchProp struct {
@@ -60,20 +60,20 @@ type matchProp struct {
 	node *node
 }
 
-// A bound is a limit of numbers.
+// A bound is a limit of a number.
 type bound struct {
-	set, open bool // open: the limit itself is outside
+	set, open bool // open: the limit is exclusive
 	at        float64
 }
 
-// An extra is what a struct tag says that JSON Schema has no word for.
+// An extra is what a struct tag says that JSON Schema cannot express.
 type extra struct {
 	coerce          bool
 	minItemsMessage string
 }
 
-// A compiler makes nodes of schemas. Every schema becomes one node, however
-// often it is referred to.
+// A compiler makes nodes from schemas. Every schema becomes one node, however often it is referred
+// to.
 type compiler struct {
 	refs      *refs
 	recursive bool
@@ -149,7 +149,7 @@ func (n *node) setKinds(s *jsonschema.Schema) {
 // takes reports whether a value of kind k may fit.
 func (n *node) takes(k kind) bool { return n.kinds == 0 || n.kinds&(1<<k) != 0 }
 
-// expected says what the node wants, in a word.
+// expected returns what the node expects, in a word.
 func (n *node) expected() string {
 	if n.kinds == 0 {
 		if n.wants == "" {
@@ -196,11 +196,11 @@ func (c *compiler) scalars(n *node, s *jsonschema.Schema) {
 		n.maxLen = *s.MaxLength
 	}
 	if s.Pattern != "" {
-		n.pattern, _ = regexp.Compile(s.Pattern) // one of another dialect is not checked
+		n.pattern, _ = regexp.Compile(s.Pattern) // a pattern in another dialect is not checked
 	}
 }
 
-// tighter makes one bound of a limit and an exclusive limit.
+// tighter combines a limit and an exclusive limit.
 func tighter(limit, exclusive *float64, beyond func(a, b float64) bool) bound {
 	switch {
 	case exclusive != nil && (limit == nil || !beyond(*limit, *exclusive)):
@@ -254,7 +254,7 @@ func (c *compiler) objects(n *node, s *jsonschema.Schema) {
 	}
 	for _, expr := range slices.Sorted(maps.Keys(s.PatternProperties)) {
 		re, err := regexp.Compile(expr)
-		if err != nil { // keys it would have matched cannot be told from others
+		if err != nil { // keys that it would have matched cannot be told from others
 			n.closed, n.rest = false, nil
 			continue
 		}
@@ -262,8 +262,7 @@ func (c *compiler) objects(n *node, s *jsonschema.Schema) {
 	}
 }
 
-// fold returns the same text for all keys that encoding/json takes for each
-// other.
+// fold returns the same text for all keys that encoding/json treats as equal.
 func fold(key string) string {
 	return strings.Map(func(r rune) rune {
 		for {
@@ -276,8 +275,8 @@ func fold(key string) string {
 	}, key)
 }
 
-// usableDefault returns the default that s gives, if it can be used. In a schema
-// that contains itself an object as a default could go on for ever.
+// usableDefault returns the default of s, if it can be used. In a schema that contains itself, an
+// object as a default could expand without end.
 func (c *compiler) usableDefault(s *jsonschema.Schema) *value {
 	if len(s.Default) == 0 {
 		return nil
@@ -303,7 +302,7 @@ func (c *compiler) combined(n *node, s *jsonschema.Schema) {
 	}{{s.AnyOf, &n.any}, {s.OneOf, &n.one}} {
 		rest, hasNull := withoutNull(set.schemas)
 		if hasNull && len(rest) == 1 && n.kinds == 0 {
-			// The usual way to say that a thing may be null.
+			// The usual way to allow null.
 			n.null = true
 			n.all = append(n.all, c.compileNode(rest[0]))
 			continue
@@ -336,8 +335,8 @@ func wantedOf(ns []*node) string {
 	return strings.Join(words, "|")
 }
 
-// propertyOrder returns the keys of s in the order it lists them, and those
-// it does not list by name.
+// propertyOrder returns the keys of s in the order in which it lists them, then the unlisted ones
+// by name.
 func propertyOrder(s *jsonschema.Schema) []string {
 	names := make([]string, 0, len(s.Properties))
 	listed := make(map[string]bool, len(s.Properties))
@@ -352,7 +351,7 @@ func propertyOrder(s *jsonschema.Schema) []string {
 	return names
 }
 
-// isFalse reports whether s is the schema that nothing fits.
+// isFalse reports whether s is the schema that no value fits.
 func isFalse(s *jsonschema.Schema) bool {
 	if s == nil || s.Not == nil || !reflect.ValueOf(*s.Not).IsZero() {
 		return false
@@ -362,7 +361,7 @@ func isFalse(s *jsonschema.Schema) bool {
 	return reflect.ValueOf(rest).IsZero()
 }
 
-// valueOf turns a Go value as encoding/json makes it into ours.
+// valueOf converts a value decoded by encoding/json.
 func valueOf(x any) value {
 	if s, ok := x.(string); ok {
 		return value{kind: text, text: strings.ToValidUTF8(s, "\ufffd")}
@@ -376,9 +375,8 @@ func valueOf(x any) value {
 	return v
 }
 
-// loosened returns a copy of s that the library's own validator can work
-// with: what it cannot compile or does not know is taken out or said in
-// another way.
+// loosened returns a copy of s for the library's own validator: what that cannot compile or does
+// not know is removed or expressed differently.
 func loosened(s *jsonschema.Schema) *jsonschema.Schema {
 	s = s.CloneSchemas()
 	if !strings.Contains(s.Schema, "draft-07") {

@@ -12,11 +12,10 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// maxSafe is the largest whole number that every JSON reader can hold.
+// maxSafe is the largest integer that every JSON reader can hold exactly.
 const maxSafe = 1<<53 - 1
 
-// derive makes the schema of an input struct, and what its tags say beyond
-// it.
+// derive returns the schema of an input struct, and what its tags say beyond that.
 func derive(t reflect.Type) (*jsonschema.Schema, map[*jsonschema.Schema]extra, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, nil, fmt.Errorf("the input %v is not a struct", t)
@@ -35,7 +34,7 @@ func derive(t reflect.Type) (*jsonschema.Schema, map[*jsonschema.Schema]extra, e
 	return s, d.extras, nil
 }
 
-// A deriver finishes what the library has inferred from types alone.
+// A deriver completes the schema that the library infers from types alone.
 type deriver struct {
 	extras map[*jsonschema.Schema]extra
 }
@@ -44,7 +43,7 @@ func (d *deriver) refine(t reflect.Type, s *jsonschema.Schema) error {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	// Go's nil is not something a model should send.
+	// A model should not have to send Go's nil.
 	if i := slices.Index(s.Types, "null"); i >= 0 && len(s.Types) == 2 {
 		s.Type, s.Types = s.Types[1-i], nil
 	}
@@ -71,7 +70,7 @@ func (d *deriver) refine(t reflect.Type, s *jsonschema.Schema) error {
 	return nil
 }
 
-// closer returns the limit, or else the given one.
+// closer returns limit if it is set, and else otherwise.
 func closer(limit *float64, otherwise float64) *float64 {
 	if limit != nil {
 		return limit
@@ -197,8 +196,8 @@ func (x *extra) setCoerce(s *jsonschema.Schema, v string) error {
 	return nil
 }
 
-// setDefault reads a default: text as it is, anything else as JSON. It must fit
-// what the other tags say.
+// setDefault parses a default: text as it is, anything else as JSON. It must fit what the other
+// tags say.
 func (d *deriver) setDefault(s *jsonschema.Schema, v string) error {
 	raw := []byte(v)
 	if s.Type == "string" {

@@ -5,42 +5,42 @@ import (
 	"fmt"
 )
 
-// A Kind says what sort of failure an error is, and so who acts on it.
+// A Kind is the category of an error, which decides who has to act on it.
 type Kind string
 
-// The kinds of failure. Doors map them to exit codes and statuses.
+// The kinds of errors. Interfaces map them to exit codes and statuses.
 const (
 	UnknownTool  Kind = "unknown_tool"  // no such name
 	InvalidInput Kind = "invalid_input" // the arguments do not fit the schema
 	Denied       Kind = "denied"        // a rule or a hook said no
 	Rejected     Kind = "rejected"      // a person said no
 	Unattended   Kind = "unattended"    // a rule says ask, and there is nobody to ask
-	Failed       Kind = "failed"        // the tool tried and could not
+	Failed       Kind = "failed"        // the tool could not do its work
 	Canceled     Kind = "canceled"      // the caller gave up
-	Internal     Kind = "internal"      // our fault: a panic, a broken store
+	Internal     Kind = "internal"      // a fault of helve: a panic, a broken store
 )
 
-// Kinds returns every kind, so that a door can check that it maps them all.
+// Kinds returns every kind, so that an interface can check that it maps them all.
 func Kinds() []Kind {
 	return []Kind{UnknownTool, InvalidInput, Denied, Rejected, Unattended, Failed, Canceled, Internal}
 }
 
-// An Error is how a call fails.
+// An Error is the error of a call.
 type Error struct {
 	Tool string
 	Kind Kind
-	// Code names the cause for programs, as in "not-found". A code never
-	// changes its meaning; the text may.
+	// Code identifies the cause for programs, such as "not-found". The meaning of a code never
+	// changes; the text may.
 	Code string
 	Err  error
-	// Hint says what to do next, beyond the text that the reference gives.
+	// Hint says what to do next, in addition to the text.
 	Hint string
-	// Issues are the arguments at fault, where Kind is InvalidInput.
+	// Issues are the invalid arguments, if Kind is InvalidInput.
 	Issues []Issue
-	// Garbled says that the text of the arguments could not be read at all.
+	// Garbled says that the arguments could not be parsed at all.
 	Garbled bool
-	// Answer is what the model is shown instead of the error, where another
-	// tool answered for the call.
+	// Answer is what the model is shown instead of the error, if another tool answered for the
+	// call.
 	Answer *Result
 }
 
@@ -52,8 +52,8 @@ func (e *Error) Error() string {
 	return e.Err.Error()
 }
 
-// Reason returns why the call has failed in words for a person, where these are
-// others than the text for the model; "" where they are not.
+// Reason returns the cause in words for a person, or "" if they are the same as the text for the
+// model.
 func (e *Error) Reason() string {
 	if e == nil {
 		return ""
@@ -75,8 +75,8 @@ func (e *Error) Unwrap() error {
 	return e.Err
 }
 
-// Failf makes the error of a tool that tried and could not. The text is
-// written for the model: a full sentence that ends with what to do next.
+// Failf returns the error of a tool that could not do its work. The text is for the model: a full
+// sentence that ends with what to do next.
 func Failf(format string, args ...any) *Error {
 	return Fail("failed", format, args...)
 }
@@ -86,7 +86,7 @@ func Fail(code, format string, args ...any) *Error {
 	return &Error{Kind: Failed, Code: code, Err: fmt.Errorf(format, args...)}
 }
 
-// KindOf returns the kind of err, Failed if it has none, and "" for nil.
+// KindOf returns the kind of err: Failed if it has none, "" if err is nil.
 func KindOf(err error) Kind {
 	if err == nil {
 		return ""

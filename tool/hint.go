@@ -7,8 +7,8 @@ import (
 	spelling "github.com/helve-dev/helve/internal/text"
 )
 
-// hintLine is the line of help for an issue: where, what was there, and what was
-// wanted.
+// hintLine returns the line of help for an issue: where it is, what was found, and what was
+// expected.
 func hintLine(i Issue, v value) string {
 	where := dotted(i.Path)
 	if where == "" {
@@ -26,8 +26,8 @@ func hintLine(i Issue, v value) string {
 	return where + ": got " + v.short() + ", wanted " + wanted
 }
 
-// advise says which of the keys that no schema knows were probably meant for
-// the missing ones. It guesses, so it only ever becomes a hint.
+// advise returns which unknown keys were probably meant for missing ones. It guesses, so the result
+// is used only for hints.
 func advise(missing []*prop, l lookup) []string {
 	var unknown []member
 	for i := range l.kids {
@@ -53,7 +53,7 @@ func advise(missing []*prop, l lookup) []string {
 	return out
 }
 
-// likeness says how much one key looks like another; 0 is not at all.
+// likeness returns how similar one key is to another; 0 is not at all.
 func likeness(a, b string) int {
 	if len(a) > 64 || len(b) > 64 {
 		return 0
@@ -74,7 +74,7 @@ func likeness(a, b string) int {
 	return 0
 }
 
-// subsetOf reports whether every word of a is one of b.
+// subsetOf reports whether every word of a is in b.
 func subsetOf(a, b []string) bool {
 	have := map[string]bool{}
 	for _, w := range b {
@@ -88,8 +88,8 @@ func subsetOf(a, b []string) bool {
 	return len(a) > 0
 }
 
-// splitKey splits a key where its case or its style does: file_path, filePath,
-// file-path and FilePath are all "file", "path".
+// splitKey splits a key into lower-case words: file_path, filePath, file-path and FilePath are all
+// "file", "path".
 func splitKey(key string) []string {
 	var out []string
 	var word []rune

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// MarshalJSON gives the issue as the object that the reference prints.
+// MarshalJSON returns the issue in OpenCode's form.
 func (i Issue) MarshalJSON() ([]byte, error) {
 	if i.raw != nil {
 		return i.raw, nil
@@ -15,8 +15,7 @@ func (i Issue) MarshalJSON() ([]byte, error) {
 	return finding{code: i.Code, head: `"code":` + quoteJSON(i.Code), message: i.Message}.raw(i.Path), nil
 }
 
-// Text returns the issues as the reference prints them: a JSON list indented
-// by two spaces.
+// Text returns the issues as OpenCode prints them: a JSON list indented by two spaces.
 func Text(issues []Issue) string {
 	flat := []byte{'['}
 	for i, issue := range issues {
@@ -34,10 +33,10 @@ func Text(issues []Issue) string {
 	return out.String()
 }
 
-// A finding is an issue before it has a place.
+// A finding is an issue before its path is known.
 type finding struct {
-	code     string // ours
-	head     string // the members of the reference's object that come before path
+	code     string // helve's code
+	head     string // the members of OpenCode's object that come before path
 	message  string
 	expected string
 	received string
@@ -69,7 +68,7 @@ func (f finding) issueAt(path []any) Issue {
 	}
 }
 
-// wrongType is the finding for a value of the wrong type, or for none.
+// wrongType is the finding for a value of the wrong type, or a missing value.
 func wrongType(expected string, got kind) finding {
 	f := finding{
 		code:     "type",
@@ -84,7 +83,7 @@ func wrongType(expected string, got kind) finding {
 	return f
 }
 
-// notANumber is the finding for a string that should have held a number.
+// notANumber is the finding for a string that should hold a number.
 func notANumber() finding {
 	return finding{
 		code:     "type",
@@ -105,7 +104,7 @@ func notWhole() finding {
 	}
 }
 
-// notAnOption is the finding for a value, or none, where an enum is wanted.
+// notAnOption is the finding for a value that an enum does not list, or a missing value.
 func notAnOption(options []value, got kind) finding {
 	var list, words strings.Builder
 	sameKind := false
@@ -138,12 +137,12 @@ func notAnOption(options []value, got kind) finding {
 	return f
 }
 
-// An edge is a limit that a value went over.
+// An edge is a limit that a value exceeds.
 type edge struct {
 	origin  string // number, string or array
 	limit   string
 	above   bool // the value is too big, not too small
-	open    bool // the limit itself is outside
+	open    bool // the limit is exclusive
 	message string
 }
 
@@ -186,12 +185,11 @@ func noMatch(pattern string) finding {
 	}
 }
 
-// maxUnionText bounds how much of the reasons of a union is printed: they
-// grow with every level.
+// maxUnionText limits the printed issues of a union, which grow with every level.
 const maxUnionText = 4096
 
-// noBranch is the finding for a value that fits no branch of a union; each
-// branch has the issues that it had.
+// noBranch is the finding for a value that fits no branch of a union, with the issues of each
+// branch.
 func noBranch(expected string, got kind, branches [][]Issue) finding {
 	list := make([]string, 0, len(branches))
 	for _, issues := range branches {
@@ -214,7 +212,7 @@ func noBranch(expected string, got kind, branches [][]Issue) finding {
 	}
 }
 
-// custom is a finding that has no form of its own in the reference.
+// custom is a finding for which OpenCode has no form of its own.
 func custom(code, message string) finding {
 	return finding{code: code, head: `"code":"custom"`, message: message}
 }

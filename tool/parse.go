@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// What a call may hold at most. A model's honest call is far below; the
-// numbers keep a hostile one from costing memory or the stack.
+// Limits for the arguments of a call. Honest calls stay far below; the limits keep hostile ones
+// from using up memory or the stack.
 const (
 	maxText   = 128 << 20
 	maxDepth  = 1000
@@ -26,26 +26,25 @@ type syntaxError struct {
 	ends bool // the text stops before it is complete
 }
 
-// A doubled key is one that an object has twice.
+// A doubled key occurs twice in an object.
 type doubled struct {
 	path []any // ends in the key
 	at   int
 }
 
-// A parser reads one JSON value strictly: what it accepts, encoding/json
-// accepts too. It notes doubled keys, since readers disagree about which
-// of the two counts.
+// A parser parses one JSON value strictly: encoding/json accepts everything that it accepts. It
+// records duplicate keys, because readers disagree about which of the two counts.
 type parser struct {
 	s      string
 	i      int
 	depth  int
 	values int
-	commas bool // forgive a comma before a closing bracket
-	gone   int  // how many commas were forgiven
+	commas bool // accept a comma before a closing bracket
+	gone   int  // how many such commas were accepted
 	twice  *doubled
 }
 
-// parse reads the whole of p.s.
+// parse parses the whole of p.s.
 func (p *parser) parse() (value, *syntaxError) {
 	if len(p.s) > maxText {
 		return value{}, &syntaxError{why: fmt.Sprintf("the text has %d bytes, and at most %d are taken", len(p.s), maxText)}
@@ -74,7 +73,7 @@ func (p *parser) skipSpace() {
 	}
 }
 
-// unexpected is the error for the character at hand.
+// unexpected returns the error for the current character.
 func (p *parser) unexpected(why string) *syntaxError {
 	r, n := utf8.DecodeRuneInString(p.s[p.i:])
 	what := strconv.QuoteRune(r)
@@ -217,7 +216,7 @@ func (p *parser) parseObject() (value, *syntaxError) {
 	}
 }
 
-// A keySet knows the keys of one object. Few keys are looked up one by one.
+// A keySet holds the keys of one object. A few keys are compared one by one.
 type keySet map[string]bool
 
 // contains reports whether kids has key, which is about to be added to it.
@@ -282,7 +281,7 @@ func (p *parser) next(end byte, in string) (done bool, err *syntaxError) {
 	return false, p.unexpected("a comma or " + strconv.QuoteRune(rune(end)) + " is wanted")
 }
 
-// under puts step in front of the path of a doubled key found since before.
+// under prepends step to the path of a duplicate key found since before.
 func (p *parser) under(before *doubled, step any) {
 	if before == nil && p.twice != nil {
 		p.twice.path = append([]any{step}, p.twice.path...)
@@ -308,7 +307,7 @@ func (p *parser) parseNumber() (value, *syntaxError) {
 	}
 	s := p.s[from:p.i]
 	if exp || len(s) > 300 {
-		// No reader could hold it.
+		// No reader could hold the number.
 		if _, err := strconv.ParseFloat(s, 64); err != nil {
 			return value{}, &syntaxError{at: from, why: "the number " + cutText(s, shortLimit) + " is too large"}
 		}
@@ -316,8 +315,8 @@ func (p *parser) parseNumber() (value, *syntaxError) {
 	return value{kind: number, text: s}, nil
 }
 
-// fraction reads what may follow the whole part of a number, and reports
-// whether there was an exponent.
+// fraction parses what may follow the integer part of a number, and reports whether there was an
+// exponent.
 func (p *parser) fraction() (exp bool, err *syntaxError) {
 	if p.i < len(p.s) && p.s[p.i] == '.' {
 		p.i++
@@ -353,7 +352,7 @@ func (p *parser) wantDigit() *syntaxError {
 	return p.unexpected("a digit is wanted")
 }
 
-// str reads a string, decoded.
+// str parses a string and returns it decoded.
 func (p *parser) str() (string, *syntaxError) {
 	p.i++
 	from := p.i
@@ -407,8 +406,8 @@ func isHex(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }
 
-// unescape decodes the inside of a string whose escapes have been checked.
-// What is not UTF-8, and half a surrogate pair, becomes U+FFFD.
+// unescape decodes the inside of a string whose escapes were checked. Invalid UTF-8 and half
+// surrogate pairs become U+FFFD.
 func unescape(s string) string {
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); {
@@ -454,7 +453,7 @@ func unescape(s string) string {
 	return string(out)
 }
 
-// appendValid adds s with each byte that is not UTF-8 replaced.
+// appendValid appends s with each invalid UTF-8 byte replaced.
 func appendValid(dst []byte, s string) []byte {
 	if utf8.ValidString(s) {
 		return append(dst, s...)
@@ -470,7 +469,7 @@ func hexRune(s string) rune {
 	return rune(n)
 }
 
-// halfPair finds the first escape in a checked text that is half a surrogate
+// halfPair returns the position of the first escape in a checked text that is half a surrogate
 // pair.
 func halfPair(s string) (at int, ok bool) {
 	for i := 0; ; {

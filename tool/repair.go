@@ -5,17 +5,15 @@ import (
 	"strings"
 )
 
-// styled brings a key into one form for all its styles, so that file_path,
-// filePath and FilePath are the same word.
+// styled normalizes the style of a key, so that file_path, filePath and FilePath are equal.
 func styled(key string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(key))
 }
 
-// renamed finds the one member that is p under another style of name, and
-// returns its index or -1.
+// renamed returns the index of the only member that is p in another style, or -1.
 func (w *walker) renamed(n *node, p *prop, l *lookup) int {
 	if !p.required && !n.closed {
-		return -1 // the key may well be one of its own
+		return -1 // the key may be a valid one
 	}
 	want := styled(p.name)
 	for i := range n.props {
@@ -41,8 +39,7 @@ func (w *walker) renamed(n *node, p *prop, l *lookup) int {
 	return at
 }
 
-// unquoted returns the value that a string holds, where n wants it and not a
-// string.
+// unquoted returns the value that a string contains, if n expects that and not a string.
 func (w *walker) unquoted(n *node, v value) value {
 	const taken = 1<<boolean | 1<<number | 1<<array | 1<<object
 	if v.kind != text || n.kinds&taken == 0 || n.takes(text) {
@@ -61,7 +58,7 @@ func (w *walker) mend(change string) {
 	w.repairs = append(w.repairs, Repair{Path: dotted(w.currentPath()), Change: change})
 }
 
-// unwrapped takes off what stands around a text and is not part of it.
+// unwrapped removes wrapping around a JSON text that is not part of it.
 func unwrapped(s string) (string, []Repair) {
 	var repairs []Repair
 	if rest, ok := strings.CutPrefix(s, byteOrderMark); ok {
@@ -78,8 +75,7 @@ func unwrapped(s string) (string, []Repair) {
 	return s, repairs
 }
 
-// mended checks s again, this time with lossless repairs. It fails if they do
-// not make s fit.
+// mended checks s again with lossless repairs. It fails if they do not make s fit.
 func (t Tool) mended(s string) ([]byte, []Repair, bool) {
 	s, repairs := unwrapped(s)
 	p := parser{s: s, commas: true}
@@ -99,11 +95,11 @@ func (t Tool) mended(s string) ([]byte, []Repair, bool) {
 	return out, append(w.repairs, w.dropped...), ok && len(w.repairs) > 0
 }
 
-// maxDropped is how many dropped keys are named: nobody misspells more.
+// maxDropped limits how many dropped keys are named.
 const maxDropped = 20
 
-// dropUnknownKey notes that the i-th member of l has a key which no schema knows. Where
-// that is not let pass, it is an issue.
+// dropUnknownKey records that the i-th member of l has an unknown key. Where such keys are not
+// accepted, that is an issue.
 func (w *walker) dropUnknownKey(n *node, l *lookup, i int) {
 	key := l.kids[i].key
 	if w.strict {
@@ -122,8 +118,7 @@ func (w *walker) dropUnknownKey(n *node, l *lookup, i int) {
 	}
 }
 
-// nearestKey asks whether an unknown key stands for one that n knows and that is
-// not there.
+// nearestKey returns the missing key of n that an unknown key probably stands for, or "".
 func nearestKey(n *node, l *lookup, key string) string {
 	best, score := "", 0
 	for i := range n.props {

@@ -14,9 +14,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// A Tool is something a model can call. It is made by [New] or [Dynamic],
-// never changes, and may be used from several goroutines. Copies are the same
-// tool.
+// A Tool is something a model can call. [New] and [Dynamic] make one. It never changes and is safe
+// for concurrent use. Copies are the same tool.
 type Tool struct {
 	d *definition
 }
@@ -24,12 +23,12 @@ type Tool struct {
 type definition struct {
 	spec Spec
 	run  func(context.Context, *Call) (*Result, error)
-	// root is the schema, ready to walk.
+	// root returns the schema, prepared for walking.
 	root func() *node
-	// gate is a second validator, for schemas that may say more than the
-	// walker knows. It and what it returns may be nil.
+	// gate returns a second validator, for schemas that may say more than the walker knows. Both
+	// gate and its result may be nil.
 	gate func() *jsonschema.Resolved
-	// mark is the fingerprint.
+	// mark returns the fingerprint.
 	mark func() string
 }
 
@@ -80,14 +79,13 @@ func New[In any](s Spec, run func(context.Context, *Call, In) (*Result, error)) 
 	return Tool{&d}
 }
 
-// Dynamic makes a tool whose schema is known only when the program runs, such
-// as one that another program offers. The function finds its arguments in the
-// call's Input. A nil schema means that the tool takes any object.
+// Dynamic makes a tool whose schema is known only at run time, such as one that another program
+// offers. The function gets its arguments in the call's Input. With a nil schema, the tool takes
+// any object.
 //
-// A schema that is not that of an object, that refers to something outside of
-// itself, or that is too large to be held against a value, is an error with
-// the code bad-schema, and so is a name that models cannot call. A pattern
-// that Go's regexp does not understand is left out of the checks.
+// A schema that does not describe an object, refers to something outside of itself, or is too large
+// to validate against, is an error with the code bad-schema, and so is a name that models cannot
+// call. A pattern that Go's regexp does not accept is not checked.
 func Dynamic(s Spec, run func(context.Context, *Call) (*Result, error)) (Tool, error) {
 	d := definition{spec: s, run: run}
 	err := error(nil)
@@ -102,7 +100,7 @@ func Dynamic(s Spec, run func(context.Context, *Call) (*Result, error)) (Tool, e
 	return Tool{&d}, nil
 }
 
-// adopt takes over the schema of the spec, without changing it.
+// adopt uses the schema of the spec, without changing it.
 func (d *definition) adopt(folding bool) error {
 	if err := d.checkName(); err != nil {
 		return err
@@ -134,11 +132,11 @@ func (d *definition) adopt(folding bool) error {
 	}
 	d.spec.Schema = schema
 	d.compile(compiler{refs: r, recursive: recursive, folding: folding})
-	if !recursive { // its cost cannot be bounded for one that is
+	if !recursive { // the cost of a recursive one has no bound
 		d.gate = sync.OnceValue(func() *jsonschema.Resolved {
 			resolved, err := loosened(schema).Resolve(nil)
 			if err != nil {
-				return nil // the walker alone has to do
+				return nil // only the walker checks
 			}
 			return resolved
 		})
@@ -146,7 +144,7 @@ func (d *definition) adopt(folding bool) error {
 	return nil
 }
 
-// checkName checks the name and fills in what the spec leaves to it.
+// checkName checks the name and sets what the spec leaves out.
 func (d *definition) checkName() error {
 	name := d.spec.Name
 	if len(name) == 0 || len(name) > 128 {
@@ -181,17 +179,16 @@ func (d *definition) compile(c compiler) {
 	})
 }
 
-// Spec returns what the tool is, with Permission and Schema filled in. The
-// schema is the tool's own and must not be changed.
+// Spec returns the tool's spec, with Permission and Schema filled in. The schema is the tool's own
+// and must not be changed.
 func (t Tool) Spec() Spec { return t.d.spec }
 
-// Fingerprint returns a text that changes when the tool's name, description or
-// schema does, so that an approval of one tool does not hold for another that
-// took its place.
+// Fingerprint returns a text that changes with the tool's name, description or schema, so that an
+// approval of one tool does not hold for another that takes its place.
 func (t Tool) Fingerprint() string { return t.d.mark() }
 
-// Run runs the tool on a call that has been through [Tool.Check]. The result is
-// never nil without an error, and its Metadata never is.
+// Run runs the tool on a call that has passed [Tool.Check]. Without an error, the result and its
+// Metadata are not nil.
 func (t Tool) Run(ctx context.Context, c *Call) (*Result, error) {
 	res, err := t.d.run(ctx, c)
 	if err != nil {

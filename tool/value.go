@@ -7,8 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// A kind is the sort of a JSON value, with one more for a value that is not
-// there.
+// A kind is the type of a JSON value, or that of a missing value.
 type kind uint8
 
 const (
@@ -21,7 +20,7 @@ const (
 	object
 )
 
-// String gives the kind the name that the reference's messages use.
+// String returns the name that OpenCode's messages use.
 func (k kind) String() string {
 	switch k {
 	case null:
@@ -40,8 +39,8 @@ func (k kind) String() string {
 	return "undefined"
 }
 
-// A value is a JSON value that remembers what decoding into Go would lose: the
-// order of keys and the exact text of numbers.
+// A value is a JSON value that keeps what decoding into Go would lose: the order of keys and the
+// exact text of numbers.
 type value struct {
 	kind kind
 	text string   // of a number or boolean as written, of a string decoded
@@ -63,8 +62,7 @@ func find(kids []member, key string) int {
 	return -1
 }
 
-// appendJSON writes v in its one canonical form: no spaces, no escape that is
-// not needed, numbers as they are.
+// appendJSON appends v in canonical form: no spaces, no unnecessary escapes, numbers unchanged.
 func (v value) appendJSON(dst []byte) []byte {
 	switch v.kind {
 	case boolean, number:
@@ -95,8 +93,7 @@ func (v value) appendJSON(dst []byte) []byte {
 	return append(dst, "null"...)
 }
 
-// canonicalSize returns about how long the canonical form is, so that it can be
-// written without growing.
+// canonicalSize returns the approximate size of the canonical form, to allocate it at once.
 func (v value) canonicalSize() int {
 	n := len(v.text) + 8
 	for i := range v.kids {
@@ -105,8 +102,8 @@ func (v value) canonicalSize() int {
 	return n
 }
 
-// appendQuoted writes s, which is valid UTF-8, as a JSON string. Unlike
-// encoding/json it leaves <, > and & alone, as the reference's texts do.
+// appendQuoted appends s, which is valid UTF-8, as a JSON string. Unlike encoding/json it does not
+// escape <, > and &, as OpenCode's texts do not.
 func appendQuoted(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
@@ -141,10 +138,10 @@ func appendQuoted(dst []byte, s string) []byte {
 
 func quoteJSON(s string) string { return string(appendQuoted(nil, s)) }
 
-// shortLimit is how many characters of a value a hint shows.
+// shortLimit is how many bytes of a value a hint shows.
 const shortLimit = 80
 
-// short renders v for a person: on one line, escaped, and cut.
+// short renders v for a person: on one line, escaped and cut.
 func (v value) short() string {
 	s := string(v.appendShort(nil))
 	if utf8.RuneCountInString(s) <= shortLimit {
@@ -188,11 +185,11 @@ func (v value) appendShort(dst []byte) []byte {
 	return v.appendJSON(dst)
 }
 
-// shortQuote quotes the start of s, with everything escaped that a terminal
-// could take for a command or that hides text.
+// shortQuote quotes the start of s and escapes everything that a terminal could interpret or that
+// hides text.
 func shortQuote(s string) string { return strconv.Quote(cutText(s, shortLimit)) }
 
-// cutText returns at most the first n bytes of s, without breaking a character.
+// cutText returns at most the first n bytes of s, without splitting a character.
 func cutText(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -203,8 +200,8 @@ func cutText(s string, n int) string {
 	return s[:n]
 }
 
-// equal reports whether a and b are the same JSON value: 1 and 1.0 are, and
-// so are objects in another order.
+// equal reports whether a and b are the same JSON value: 1 equals 1.0, and the order of keys does
+// not matter.
 func equal(a, b value) bool {
 	if a.kind != b.kind || len(a.kids) != len(b.kids) {
 		return false
@@ -231,8 +228,7 @@ func equal(a, b value) bool {
 	return a.text == b.text
 }
 
-// plainKey names a value that is no list or object: equal values have equal
-// keys.
+// plainKey returns a key for a scalar: equal values have equal keys.
 func plainKey(v value) (string, bool) {
 	switch v.kind {
 	case array, object:
@@ -244,8 +240,8 @@ func plainKey(v value) (string, bool) {
 	return fmt.Sprint(v.kind, " ", v.text), true
 }
 
-// A decimal is a number as digits and the place of the point among them, so
-// that 1, 1.0 and 10e-1 are the same decimal and nothing is rounded.
+// A decimal is a number as digits and the place of its decimal point, so that 1, 1.0 and 10e-1 are
+// equal and nothing is rounded.
 type decimal struct {
 	neg    bool
 	digits string // no zero at either end; empty for zero
@@ -284,7 +280,7 @@ func parseDecimal(s string) decimal {
 
 func (d decimal) integral() bool { return len(d.digits) <= d.point }
 
-// String gives an integral decimal as plain digits.
+// String returns an integral decimal as plain digits.
 func (d decimal) String() string {
 	if d.digits == "" {
 		return "0"

@@ -9,34 +9,34 @@ import (
 )
 
 const (
-	maxIssues    = 100       // more help nobody
+	maxIssues    = 100       // more would not help anybody
 	maxSteps     = 2_000_000 // schemas looked at in one check
-	maxGate      = 2_000     // of them, for the second validator to be asked too
+	maxGate      = 2_000     // up to this many, the second validator runs too
 	maxWalkDepth = 5_000     // schemas within schemas at one time
 )
 
-// A walker holds a value against a node. It finds every issue, and returns
-// the value as it should have been written: defaults filled in, coercions
-// made, keys in order and unknown ones dropped.
+// A walker validates a value against a node. It finds every issue, and returns the value as it
+// should have been written: defaults filled in, coercions made, keys in order and unknown ones
+// dropped.
 type walker struct {
 	path   []pathStep
 	issues []Issue
 	notes  []string // a line of help for each issue
 	advice []string // keys that were probably meant
-	count  int      // issues so far, also those not kept
+	count  int      // issues so far, including those not kept
 
-	probe  bool // only whether a value fits is asked
-	strict bool // a key to drop is an issue
-	inner  bool // within the reasons of a union
+	probe  bool // only find out whether a value fits
+	strict bool // report a key to drop as an issue
+	inner  bool // within the issues of a union
 
 	repair  bool
 	repairs []Repair
-	dropped []Repair // keys that no schema knows
+	dropped []Repair // unknown keys
 
 	steps, depth int
 }
 
-// A pathStep leads from a value to one it holds.
+// A pathStep leads from a value to one that it contains.
 type pathStep struct {
 	key string
 	i   int // in an array
@@ -58,7 +58,7 @@ func (w *walker) currentPath() []any {
 	return path
 }
 
-// dotted gives a path as text.
+// dotted returns a path as text.
 func dotted(path []any) string {
 	words := make([]string, 0, len(path))
 	for _, s := range path {
@@ -72,7 +72,7 @@ func dotted(path []any) string {
 	return strings.Join(words, ".")
 }
 
-// fault notes an issue. What is made only once it is known to be wanted.
+// fault records an issue. what is called only if the issue is kept.
 func (w *walker) fault(v value, what func() finding) {
 	w.count++
 	if w.probe || len(w.issues) >= maxIssues {
@@ -86,8 +86,8 @@ func (w *walker) fault(v value, what func() finding) {
 	}
 }
 
-// walk returns v as n would have it. If w.count has grown, v does not fit and
-// what is returned means nothing.
+// walk returns v as n would have it. If w.count has grown, v does not fit and the result is
+// meaningless.
 func (w *walker) walk(n *node, v value) value {
 	w.steps++
 	w.depth++
@@ -119,7 +119,7 @@ func (w *walker) walk(n *node, v value) value {
 	return w.combined(n, v)
 }
 
-// combined holds v against the schemas that n is made of.
+// combined validates v against the schemas that n combines.
 func (w *walker) combined(n *node, v value) value {
 	before := w.count
 	for _, sub := range n.all {
@@ -137,8 +137,8 @@ func (w *walker) combined(n *node, v value) value {
 	return v
 }
 
-// among reports whether v is one of the values that n names. Lists and
-// objects are compared one by one, which counts as work.
+// among reports whether n lists v as a value. Lists and objects are compared one by one, which
+// counts towards maxSteps.
 func (w *walker) among(n *node, v value) bool {
 	if key, ok := plainKey(v); ok {
 		return n.options[key]
@@ -147,7 +147,7 @@ func (w *walker) among(n *node, v value) bool {
 	return w.steps <= maxSteps && slices.ContainsFunc(n.enum, func(e value) bool { return equal(e, v) })
 }
 
-// walkOwn holds v against what n itself says.
+// walkOwn validates v against what n itself says.
 func (w *walker) walkOwn(n *node, v value) value {
 	if n.enum != nil && !w.among(n, v) {
 		w.fault(v, func() finding { return notAnOption(n.enum, v.kind) })
@@ -170,7 +170,7 @@ func (w *walker) walkOwn(n *node, v value) value {
 	return v
 }
 
-// coerced reads the number in a string.
+// coerced returns the number in a string.
 func coerced(v value) (value, bool) {
 	p := parser{s: v.text}
 	got, err := p.parse()
@@ -249,7 +249,7 @@ func (w *walker) walkArray(n *node, v value) value {
 	return v
 }
 
-// A lookup finds members by key and remembers which were asked for.
+// A lookup finds members by key and records which were looked up.
 type lookup struct {
 	kids []member
 	used []bool
@@ -353,7 +353,7 @@ func (w *walker) absent(p *prop) {
 	w.popKey()
 }
 
-// others adds the members that have no schema of their own to out.
+// others appends the members without a schema of their own to out.
 func (w *walker) others(n *node, l *lookup, out []member) []member {
 	for i := range l.kids {
 		if l.used[i] {
@@ -405,8 +405,8 @@ func ordered(n *node, kids []member) []member {
 	return out
 }
 
-// tryWalk walks v in the given mode and reports whether it fits. Nothing is noted
-// but what was changed in a value that does.
+// tryWalk walks v in the given mode and reports whether it fits. It records nothing but the changes
+// to a value that does.
 func (w *walker) tryWalk(n *node, v value, mode walker) (value, bool) {
 	count, probe, strict, repair := w.count, w.probe, w.strict, w.repair
 	repairs, dropped := len(w.repairs), len(w.dropped)
@@ -420,9 +420,8 @@ func (w *walker) tryWalk(n *node, v value, mode walker) (value, bool) {
 	return v, ok
 }
 
-// union takes v as the first branch that it fits as it stands would have it;
-// only then as one that it fits once unknown keys are dropped, and only then
-// as one that it fits when repaired. If single is set, it may fit one only.
+// union returns v as the first branch would have it that v fits: unchanged; else with unknown keys
+// dropped; else repaired. If single is set, v must fit exactly one.
 func (w *walker) union(branches []*node, v value, single bool) value {
 	modes := []walker{{strict: true}, {}, {repair: true}}
 	if w.strict {
@@ -457,8 +456,8 @@ func (w *walker) union(branches []*node, v value, single bool) value {
 	return v
 }
 
-// reasons returns the issues that v has with each branch. A union within a
-// branch gives none, or their number would double with every level.
+// reasons returns the issues of v with each branch. A union within a branch adds none, because
+// their number would double with every level.
 func (w *walker) reasons(branches []*node, v value) [][]Issue {
 	if w.inner {
 		return nil

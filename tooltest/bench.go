@@ -13,8 +13,7 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// A bench is a runtime and the person in front of it, who answers what is
-// asked from lists made beforehand.
+// A bench is a runtime with a simulated person, who answers from prepared lists.
 type bench struct {
 	opt   helve.Options
 	rules permission.Ruleset
@@ -27,11 +26,10 @@ type bench struct {
 	replies []permission.Reply
 	answers []scriptedAnswer
 	asked   []permission.Request
-	lost    []string // what was asked when there was no answer left
-	// onAsk, if set, is told of what waits, and nobody answers it.
+	lost    []string // requests for which no answer was left
+	// onAsk, if set, is called for what waits, and nobody answers it.
 	onAsk func()
-	// auto, if set, answers every request, and every question by its first
-	// option.
+	// auto, if set, answers every request, and every question by its first option.
 	auto permission.Verdict
 }
 
@@ -40,7 +38,7 @@ type scriptedAnswer struct {
 	words   [][]string
 }
 
-// open makes the runtime, unless there is one.
+// open opens the runtime, unless it is open.
 func (b *bench) open() error {
 	if b.rt != nil {
 		return nil
@@ -74,7 +72,7 @@ func (b *bench) open() error {
 	return nil
 }
 
-// close ends the runtime; open makes another.
+// close closes the runtime; open opens another.
 func (b *bench) close() error {
 	if b.rt == nil {
 		return nil
@@ -86,13 +84,13 @@ func (b *bench) close() error {
 	return err
 }
 
-// answerRequests answers what is asked until ctx ends.
+// answerRequests answers requests and questions until ctx ends.
 func (b *bench) answerRequests(ctx context.Context, rt *helve.Runtime) {
 	for e := range rt.Events(ctx, 0) {
 		switch p := e.Properties.(type) {
 		case event.PermissionAsked:
 			if r, ok := b.reply(p.Request); ok {
-				_ = rt.Requests().Reply(p.ID, r) // it may have been settled together with another
+				_ = rt.Requests().Reply(p.ID, r) // it may have been answered together with another
 			}
 		case event.QuestionAsked:
 			if a, ok := b.nextAnswer(p.QuestionRequest); ok && a.dismiss {
@@ -151,7 +149,7 @@ func (b *bench) nextAnswer(req tool.QuestionRequest) (scriptedAnswer, bool) {
 	return a, true
 }
 
-// takeAsked returns what was asked since it was last called.
+// takeAsked returns the requests since its last call.
 func (b *bench) takeAsked() []permission.Request {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -160,7 +158,7 @@ func (b *bench) takeAsked() []permission.Request {
 	return asked
 }
 
-// takeLost returns what was asked and had no answer.
+// takeLost returns the requests for which no answer was left.
 func (b *bench) takeLost() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -169,7 +167,7 @@ func (b *bench) takeLost() []string {
 	return lost
 }
 
-// left returns how many answers nobody asked for.
+// left returns the number of unused answers.
 func (b *bench) left() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

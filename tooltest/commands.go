@@ -18,7 +18,7 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// A command is one line of a script at work.
+// A command is one line of a running script.
 type command struct {
 	*script
 	ts   *testscript.TestScript
@@ -26,8 +26,8 @@ type command struct {
 	args []string
 }
 
-// commands returns the commands by name. Each says how many arguments it
-// takes and whether it may be negated.
+// commands returns the commands by name. Each checks its number of arguments and whether it may be
+// negated.
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	out := map[string]func(*testscript.TestScript, bool, []string){}
 	add := func(name string, least, most int, run func(command)) {
@@ -74,7 +74,7 @@ func (c command) refuseNegation() {
 	}
 }
 
-// expect fails unless ok is what the command wants.
+// expect fails the script unless ok is what the command expects.
 func (c command) expect(ok bool, what string) {
 	if ok == c.neg {
 		c.fatalf("%s", what)
@@ -106,7 +106,7 @@ func (c command) runCall() {
 	c.expect(false, fmt.Sprintf("the call failed (%s, %s): %v", e.Kind, e.Code, e))
 }
 
-// age makes a file look as if it had been changed some seconds ago.
+// age sets a file's modification time some seconds back.
 func (c command) age() {
 	c.refuseNegation()
 	seconds, err := strconv.Atoi(c.args[1])
@@ -229,7 +229,7 @@ func (c command) queue(a scriptedAnswer) {
 
 func (c command) wasAsked() {
 	got := c.takeAsked()
-	var names, said []string // of one question too
+	var names, said []string // also those of one question
 	for _, req := range got {
 		for _, part := range append(slices.Clone(req.Parts), permission.RelatedRequest{Permission: req.Permission, Patterns: req.Patterns}) {
 			names, said = append(names, part.Permission), append(said, strings.Join(append([]string{part.Permission}, part.Patterns...), " "))

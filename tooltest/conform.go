@@ -21,23 +21,22 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// A Subject is a tool to hold against what every tool promises, and a call
-// of it that succeeds.
+// A Subject is a tool to check, with a sample call that succeeds.
 type Subject struct {
 	Tool    tool.Tool         // the tool; the zero Tool for a built-in one
 	Name    string            // of the built-in tool
 	Input   string            // arguments of a call that succeeds
-	Files   map[string]string // what that call finds in the workspace
+	Files   map[string]string // the files in the workspace for that call
 	Options helve.Options     // what the tool needs, such as Flags
 
-	// Harmless says that the sample call changes nothing and asks for nothing,
-	// though other calls of the tool may.
+	// Harmless says that the sample call changes nothing and asks for nothing, even if other calls
+	// of the tool do.
 	Harmless bool
 }
 
-// What a call may take and give.
+// Limits for the sample call.
 const (
-	conformWait  = time.Second // to return after it was cancelled
+	conformWait  = time.Second // until it returns after it was cancelled
 	conformBytes = 64 << 10    // of output
 	conformTitle = 4 << 10
 	conformLines = 2100 // of output
@@ -78,12 +77,12 @@ func Conform(t *testing.T, s Subject) {
 type stand struct {
 	*bench
 	t    *testing.T
-	base string // holds the workspace, and what a tool may reach beside it
+	base string // contains the workspace, and what a tool may reach beside it
 	log  *notes
 }
 
-// stand makes a runtime with the subject's files, under one rule for
-// everything, and answers by auto.
+// stand opens a runtime with the subject's files and one rule for everything; auto is the answer to
+// all requests.
 func (s Subject) stand(t *testing.T, action permission.Action, auto permission.Verdict) *stand {
 	t.Helper()
 	base := t.TempDir()
@@ -105,8 +104,8 @@ func (s Subject) stand(t *testing.T, action permission.Action, auto permission.V
 	opt.Dir, opt.Worktree, opt.DataDir = dir, dir, t.TempDir()
 	opt.Logger = slog.New(st.log)
 	everything := permission.Rule{Permission: "*", Pattern: "*", Action: action}
-	// A rule that denies everything hides a tool. With one after it that no
-	// name fits, the tool is there, and what it asks for is denied.
+	// A rule that denies everything hides a tool. With a later rule that matches no name, the tool
+	// is shown, and its requests are denied.
 	never := permission.Rule{Permission: "*", Pattern: "\x00", Action: permission.Deny}
 	st.bench = &bench{opt: opt, rules: permission.Ruleset{everything, never}, auto: auto}
 	if s.Tool != (tool.Tool{}) {
@@ -126,7 +125,7 @@ func (s Subject) stand(t *testing.T, action permission.Action, auto permission.V
 	return st
 }
 
-// checkedCall makes a call and holds its error against the promise of every error.
+// checkedCall makes a call and checks its error against what every error promises.
 func (st *stand) checkedCall(ctx context.Context, name, input string) (*tool.Result, *tool.Error) {
 	st.t.Helper()
 	res, err := st.rt.Call(ctx, tool.Call{Tool: name, Input: json.RawMessage(input)})
@@ -140,7 +139,7 @@ func (st *stand) checkedCall(ctx context.Context, name, input string) (*tool.Res
 	return nil, e
 }
 
-// spec returns how the tool is shown.
+// spec returns the tool's spec as models see it.
 func (s Subject) spec(t *testing.T, st *stand) tool.Spec {
 	t.Helper()
 	if s.Tool != (tool.Tool{}) {
@@ -173,7 +172,7 @@ func (s Subject) shape(t *testing.T) {
 	}
 }
 
-// reads reports whether the sample call is to change nothing.
+// reads reports whether the sample call must not change anything.
 func (s Subject) reads(t *testing.T, st *stand) bool { return s.Harmless || s.spec(t, st).ReadOnly }
 
 func (s Subject) sample(t *testing.T) {
@@ -254,7 +253,7 @@ func (s Subject) checkArguments(t *testing.T) {
 	}
 }
 
-// checkRefused makes the sample call where everything it asks for is refused.
+// checkRefused makes the sample call while all its requests are refused.
 func (s Subject) checkRefused(t *testing.T, st *stand, want tool.Kind) {
 	before := fingerprint(t, st.base)
 	res, err := st.checkedCall(t.Context(), s.Name, s.Input)
@@ -276,8 +275,7 @@ func (s Subject) checkRefused(t *testing.T, st *stand, want tool.Kind) {
 	}
 }
 
-// cancel ends the sample call before it starts, while it runs, and while it
-// waits for a person.
+// cancel cancels the sample call before it starts, while it runs, and while it waits for a person.
 func (s Subject) cancel(t *testing.T) {
 	t.Run("before", func(t *testing.T) {
 		st := s.stand(t, permission.Allow, permission.ReplyOnce)
@@ -345,7 +343,7 @@ func (s Subject) checkCancel(st *stand, ctx context.Context, begun <-chan struct
 	}
 }
 
-// together makes the sample call several times at once.
+// together makes several sample calls at once.
 func (s Subject) together(t *testing.T) {
 	st := s.stand(t, permission.Ask, permission.ReplyOnce)
 	if !s.reads(t, st) {

@@ -1,7 +1,6 @@
-// Package tooltest helps to test tools, built-in ones and your own alike.
+// Package tooltest helps to test tools, built-in ones and your own.
 //
-// [Scripts] runs test scripts: short texts that call tools, answer what they
-// ask and look at what comes back. [Conform] holds a tool against what every
-// tool promises. Both go through [helve.Runtime.Call], so what they see is
-// what a model would see.
+// [Scripts] runs test scripts: short texts that call tools, answer their requests and check the
+// results. [Conform] checks a tool against what every tool promises. Both use [helve.Runtime.Call],
+// so they see what a model would see.
 package tooltest

@@ -12,18 +12,15 @@ import (
 	"github.com/helve-dev/helve/internal/leaktest"
 )
 
-// Main runs the tests of a package and fails when they leave something
-// behind: a goroutine, an open file, or a child process. Call it from
-// TestMain. Files and children are looked for where /proc tells of them. The
-// program of the tests can then be the helper of commands, in
-// [helve.Shell.Helper].
+// Main runs the tests of a package and fails if they leave something behind: a goroutine, an open
+// file, or a child process. Call it from TestMain. It checks files and children on systems that
+// have /proc. The test program can also be the helper of commands, in [helve.Shell.Helper].
 func Main(m *testing.M) {
 	helve.RunHelper()
 	os.Exit(Leaks(m.Run))
 }
 
-// Leaks runs tests and returns their exit code, or 1 when they leave
-// something behind.
+// Leaks runs tests and returns their exit code, or 1 if they leave something behind.
 func Leaks(run func() int) int {
 	files := openFiles()
 	code := run()
@@ -45,7 +42,7 @@ func Leaks(run func() int) int {
 	return code
 }
 
-// pollUntilStable looks again for a while before it believes that something is left.
+// pollUntilStable repeats look for a while before it reports what is left.
 func pollUntilStable(look func() []string) []string {
 	left := look()
 	for range 50 {
@@ -58,7 +55,7 @@ func pollUntilStable(look func() []string) []string {
 	return left
 }
 
-// openFiles are the files this process holds open, by descriptor.
+// openFiles returns the files that this process has open, by descriptor.
 func openFiles() map[string]string {
 	files := map[string]string{}
 	fds, _ := filepath.Glob("/proc/self/fd/*")
@@ -80,7 +77,7 @@ func missingFrom(before, after map[string]string) (names []string) {
 	return names
 }
 
-// children are the command names of this process's children.
+// children returns the command names of this process's children.
 func children() (names []string) {
 	lists, _ := filepath.Glob("/proc/self/task/*/children")
 	for _, list := range lists {

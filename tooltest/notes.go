@@ -15,14 +15,14 @@ import (
 	"testing"
 )
 
-// notes keeps what the runtime logs as a fault of a tool: a panic, a tool
+// notes is a log handler that keeps what the runtime logs as a fault of a tool: a panic, a tool
 // that does not end, a record that could not be written.
 type notes struct {
 	mu   sync.Mutex
 	said []string
 }
 
-// Enabled reports whether a level is one of a fault.
+// Enabled reports whether a level is that of a fault.
 func (n *notes) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelWarn }
 
 // Handle keeps a record.
@@ -38,10 +38,10 @@ func (n *notes) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// WithAttrs keeps the handler as it is.
+// WithAttrs returns the handler unchanged.
 func (n *notes) WithAttrs([]slog.Attr) slog.Handler { return n }
 
-// WithGroup keeps the handler as it is.
+// WithGroup returns the handler unchanged.
 func (n *notes) WithGroup(string) slog.Handler { return n }
 
 func (n *notes) snapshot() []string {
@@ -50,8 +50,8 @@ func (n *notes) snapshot() []string {
 	return slices.Clone(n.said)
 }
 
-// fingerprint is a text that changes when a name, a mode, a link or the
-// contents of a file below dir do.
+// fingerprint returns a text that changes when a name, a mode, a link or the content of a file
+// below dir does.
 func fingerprint(t *testing.T, dir string) string {
 	t.Helper()
 	h := sha256.New()

@@ -12,11 +12,10 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// An Env is what one script runs in. A setup function may change it before
-// the script starts.
+// An Env is the environment of one script. A setup function may change it before the script starts.
 type Env struct {
-	Dir     string        // the workspace: the folder with the script's files
-	Tools   []tool.Tool   // registered beside the built-in tools
+	Dir     string        // the workspace, with the script's files
+	Tools   []tool.Tool   // registered in addition to the built-in tools
 	Options helve.Options // of the runtime; Dir, Worktree and DataDir are set already
 }
 
@@ -88,12 +87,12 @@ func Scripts(t *testing.T, dir string, setup ...func(*Env) error) {
 
 type scriptKey struct{}
 
-// A script is a script at work.
+// A script is a running script.
 type script struct {
 	*bench
 	agent, session string
 
 	res    *tool.Result // of the last call, nil if it failed
 	err    *tool.Error  // of the last call, nil if it did not fail
-	failed bool         // a command has ended the script
+	failed bool         // a command has failed the script
 }

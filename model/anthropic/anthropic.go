@@ -1,5 +1,5 @@
-// Package anthropic is a client of models that are served by Anthropic's
-// Messages API, at Anthropic or wherever else it is spoken.
+// Package anthropic is a client for models behind Anthropic's Messages API, at Anthropic or
+// elsewhere.
 package anthropic
 
 import (
@@ -21,28 +21,28 @@ const (
 	defaultVersion = "2023-06-01"
 )
 
-// Options are how the API is reached.
+// Options configure how the API is reached.
 type Options struct {
 	Key     string
 	BaseURL string       // https://api.anthropic.com/v1 when empty
 	Version string       // of the API; 2023-06-01 when empty
-	HTTP    *http.Client // one of its own when nil
-	// Headers are sent with each request, in the place of ours of that name.
+	HTTP    *http.Client // a client of its own when nil
+	// Headers are sent with each request and replace the client's own of the same name.
 	Headers map[string]string
-	// Idle is how long the server may send nothing; five minutes when 0.
+	// Idle limits how long the server may send nothing; five minutes when 0.
 	Idle time.Duration
-	// NoCache does not ask the server to keep what it has read.
+	// NoCache does not ask the server to cache prompts.
 	NoCache bool
 }
 
-// A client is a [model.Provider].
+// A client implements [model.Provider].
 type client struct {
 	wire    *wire.Client
-	badKey  string // why no request can be sent; empty where one can
+	badKey  string // why no request can be sent; empty if one can
 	noCache bool
 }
 
-// New returns a model that Anthropic serves. Nothing is sent before it is asked.
+// New returns a model served by Anthropic. It sends nothing before the first request.
 func New(key, id string) model.Model {
 	m, err := Connect(Options{Key: key}, id)
 	if err != nil {
@@ -60,8 +60,8 @@ func Connect(o Options, id string) (model.Model, error) {
 	return model.Model{Provider: p, ProviderID: "anthropic", ID: id, Fit: fit}, err
 }
 
-// NewProvider returns a client for any number of models. It fails if the base
-// URL is invalid; a missing key is reported when a model is asked.
+// NewProvider returns a client for any number of models. It fails if the base URL is invalid; a
+// missing key is reported by the first request.
 func NewProvider(o Options) (model.Provider, error) {
 	o.Key = strings.TrimSpace(o.Key)
 	c := &client{noCache: o.NoCache}
@@ -100,7 +100,7 @@ func orElse(s, other string) string {
 	return s
 }
 
-// secret reports whether a header of that name holds one.
+// secret reports whether a header with that name holds a secret.
 func secret(name string) bool {
 	name = strings.ToLower(name)
 	for _, word := range []string{"auth", "key", "token", "secret", "cookie", "pass"} {
@@ -130,7 +130,7 @@ func (c *client) Stream(ctx context.Context, req model.Request) iter.Seq2[model.
 			if err == nil {
 				err = d.take(event)
 			} else if ended && wire.Lost(ctx, err) {
-				break // all was said before the connection was lost
+				break // the answer was complete before the connection was lost
 			}
 			if d.reason != "" && (!ended || len(d.out) > 0) {
 				event.Ends()
@@ -151,7 +151,7 @@ func (c *client) Stream(ctx context.Context, req model.Request) iter.Seq2[model.
 	}
 }
 
-// redact takes the key out of what a server said within a stream.
+// redact removes the key from what a server sent within a stream.
 func (c *client) redact(err error) error {
 	if e, ok := errors.AsType[*model.Error](err); ok {
 		c.wire.Clean(e)

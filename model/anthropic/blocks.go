@@ -9,14 +9,14 @@ import (
 	"github.com/helve-dev/helve/model"
 )
 
-// How a seal begins, by what it seals. Seals of others begin otherwise, and
-// are not for this API.
+// Prefixes of seals, by what they hold. Seals of other providers begin differently and are not sent
+// to this API.
 const (
 	sealSignature = "anthropic:signature:"
 	sealRedacted  = "anthropic:redacted:"
 )
 
-// blockOf is a part as the API wants it; false where there is nothing to say.
+// blockOf converts a part for the API; false if there is nothing to send.
 func blockOf(role model.Role, p model.Part, n names) (block, bool) {
 	switch {
 	case p.Reasoning != nil:
@@ -31,8 +31,8 @@ func blockOf(role model.Role, p model.Part, n names) (block, bool) {
 	return block{Type: "text", Text: p.Text}, !isBlank(p.Text)
 }
 
-// thought is a thought as the API gave it. One that it did not seal it does
-// not take back.
+// thought returns the reasoning as the API sent it. The API does not accept reasoning that it did
+// not seal.
 func thought(r *model.Reasoning) (block, bool) {
 	if data, ok := strings.CutPrefix(r.Seal, sealRedacted); ok {
 		return block{Type: "redacted_thinking", Data: data}, data != ""
@@ -41,8 +41,8 @@ func thought(r *model.Reasoning) (block, bool) {
 	return block{Type: "thinking", Thinking: &r.Text, Signature: signature}, ok && signature != ""
 }
 
-// inputObject is the input of a call as a JSON object, which the API wants whatever
-// the model has written.
+// inputObject returns the input of a call as a JSON object, which the API requires whatever the
+// model wrote.
 func inputObject(input json.RawMessage) json.RawMessage {
 	text := bytes.TrimSpace(bytes.ToValidUTF8(input, []byte("\ufffd")))
 	empty := len(text) == 0 || string(text) == "null"
@@ -67,7 +67,7 @@ func wrapped(value any) json.RawMessage {
 	return paired(text)
 }
 
-// paired writes JSON anew, so that no half of a surrogate pair is left in it.
+// paired rewrites JSON so that it contains no half surrogate pair.
 func paired(text []byte) json.RawMessage {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -102,7 +102,7 @@ func resultOf(r *model.Result, n names) block {
 	return b
 }
 
-// fileOf shows an image or a PDF, and tells of any other file.
+// fileOf sends an image or a PDF, and describes any other file.
 func fileOf(f model.File) block {
 	kind, _, _ := strings.Cut(strings.ToLower(f.Mime), ";")
 	kind = strings.TrimSpace(kind)

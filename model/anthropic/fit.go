@@ -10,10 +10,10 @@ import (
 
 const maxName = 64
 
-// A fitting gives names that the API takes to names that it may not take, each
-// its own and the same one every time, and knows the way back.
+// A fitting maps names to names that the API accepts, one to one and always the same way, and maps
+// them back.
 type fitting struct {
-	limit    int // bytes of a name; 0: no limit
+	limit    int // maximum bytes of a name; 0 for no limit
 	to, from map[string]string
 }
 
@@ -21,7 +21,7 @@ func newFitting(limit int) *fitting {
 	return &fitting{limit: limit, to: map[string]string{}, from: map[string]string{}}
 }
 
-// reserve lets names that fit be as they are, so that no other takes them.
+// reserve keeps valid names unchanged, so that no other name is mapped to them.
 func (f *fitting) reserve(name string) {
 	if name != "" && f.made(name) == name {
 		f.to[name], f.from[name] = name, name
@@ -35,7 +35,7 @@ func (f *fitting) nameFor(name string) string {
 	}
 	fit := f.made(name)
 	for salt := 0; f.inUse(fit); salt++ {
-		// not a number: it would depend on which other names there are
+		// Not a number: it would depend on which other names there are.
 		h := fnv.New32a()
 		fmt.Fprintf(h, "%s %d", name, salt)
 		tail := fmt.Sprintf("_%08x", h.Sum32())
@@ -54,8 +54,7 @@ func (f *fitting) inUse(fit string) bool {
 	return ok
 }
 
-// back returns the name that was made to fit; one that is not known is as it
-// is.
+// back returns the original of a mapped name. An unknown name is returned unchanged.
 func (f *fitting) back(fit string) string {
 	if name, ok := f.from[fit]; ok {
 		return name
@@ -79,7 +78,7 @@ func (f *fitting) made(name string) string {
 	return fit
 }
 
-// names are those of tools and calls in a request.
+// names maps the names of tools and the ids of calls in a request.
 type names struct{ tools, ids *fitting }
 
 func namesOf(req model.Request) names {

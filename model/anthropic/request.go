@@ -12,13 +12,13 @@ import (
 
 const (
 	defaultMaxTokens = 8192
-	// lostBeginning stands where a conversation begins with the assistant,
-	// which the API does not take.
+	// lostBeginning replaces the beginning of a conversation that starts with the assistant, which
+	// the API does not accept.
 	lostBeginning = "(The beginning of the conversation is not shown.)"
 )
 
-// What the API takes. The order of fields never changes: what a server keeps
-// it finds again by the bytes.
+// The API's request. The order of fields must not change, because the server's cache compares
+// bytes.
 type (
 	message struct {
 		Role    model.Role `json:"role"`
@@ -56,13 +56,13 @@ type (
 	}
 )
 
-// thinking is the option by which a model thinks aloud.
+// thinking is the option for extended thinking.
 type thinking struct {
 	Type   string `json:"type"`
 	Budget int    `json:"budget_tokens"`
 }
 
-// body is the request as the API wants it.
+// body returns the request for the API.
 func (c *client) body(req model.Request, n names) (map[string]any, error) {
 	messages := conversation(req.Messages, n)
 	if len(messages) == 0 {
@@ -73,7 +73,7 @@ func (c *client) body(req model.Request, n names) (map[string]any, error) {
 		return nil, err
 	}
 	system := systemBlocks(req.System)
-	// who places the marks with options places all: there may be four
+	// There may be at most four marks, so a caller that sets any in Options sets them all.
 	if _, own := req.Options["cache_control"]; !c.noCache && !own {
 		addCacheMarks(system, tools, messages)
 	}
@@ -82,7 +82,7 @@ func (c *client) body(req model.Request, n names) (map[string]any, error) {
 		"model": req.Model, "messages": messages, "stream": true, "max_tokens": req.MaxTokens,
 	}
 	if req.MaxTokens <= 0 {
-		own["max_tokens"] = defaultMaxTokens + thoughts.Budget // which has to be the smaller one
+		own["max_tokens"] = defaultMaxTokens + thoughts.Budget // the budget must be smaller than max_tokens
 	}
 	if len(system) > 0 {
 		own["system"] = system
@@ -90,7 +90,7 @@ func (c *client) body(req model.Request, n names) (map[string]any, error) {
 	if len(tools) > 0 {
 		own["tools"] = tools
 	}
-	// a model that thinks takes no temperature, and no model takes both
+	// A model that thinks accepts no temperature, and no model accepts both.
 	switch on := thoughts.Type != "" && thoughts.Type != "disabled"; {
 	case req.Temperature != nil && !on:
 		own["temperature"] = *req.Temperature
@@ -150,9 +150,9 @@ func toolSpecs(tools []model.Tool, n names) (specs []toolSpec, err error) {
 	return specs, nil
 }
 
-// addCacheMarks says up to where the server should keep what it has read: tools, the
-// system's texts, and the conversation up to the last two things that the user
-// said, so that each request finds what the one before it has left.
+// addCacheMarks marks what the server should cache: tools, the system texts, and the conversation
+// up to each of the last two user messages, so that each request finds what the previous one has
+// stored.
 func addCacheMarks(system []block, tools []toolSpec, messages []message) {
 	here := &cache{Type: "ephemeral"}
 	if len(tools) > 0 {
@@ -170,8 +170,8 @@ func addCacheMarks(system []block, tools []toolSpec, messages []message) {
 	}
 }
 
-// conversation makes of messages what the API takes: user and assistant in
-// turn, the user first, nothing empty, results before all else.
+// conversation converts messages for the API: user and assistant alternate, the user comes first,
+// nothing is empty, and results come before other content.
 func conversation(messages []model.Message, n names) (out []message) {
 	for _, m := range messages {
 		role := model.User
@@ -188,7 +188,7 @@ func conversation(messages []model.Message, n names) (out []message) {
 	}
 	out = mergeMessages(out)
 	for i, m := range out {
-		// what was thought before an answer that never came may not stand last
+		// Reasoning for an answer that never came must not be last.
 		for len(m.Content) > 0 && isThought(m.Content[len(m.Content)-1]) {
 			m.Content = m.Content[:len(m.Content)-1]
 		}
@@ -207,8 +207,7 @@ func conversation(messages []model.Message, n names) (out []message) {
 	return out
 }
 
-// mergeMessages makes one message of neighbours of one role, and leaves out those
-// without content.
+// mergeMessages merges neighbours with the same role, and drops messages without content.
 func mergeMessages(messages []message) (out []message) {
 	for _, m := range messages {
 		switch last := len(out) - 1; {

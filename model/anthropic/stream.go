@@ -13,10 +13,10 @@ import (
 	"github.com/helve-dev/helve/model/internal/wire"
 )
 
-// maxReport is how many bytes of the words of an error are looked at.
+// maxReport limits how many bytes of an error's text are read.
 const maxReport = 64 << 10
 
-// What the API sends; only the fields that are read.
+// The API's events, with only the fields that are read.
 type (
 	streamEvent struct {
 		Type    string    `json:"type"`
@@ -69,7 +69,7 @@ type (
 	}
 )
 
-// open is a block that has begun.
+// open is a block that has started and not ended.
 type open struct {
 	kind      string
 	call      model.Call
@@ -77,23 +77,23 @@ type open struct {
 	signature []byte
 }
 
-// A decoder makes the model's events of the API's.
+// A decoder converts the API's events.
 type decoder struct {
 	names  names
-	wire   *wire.Client // takes secrets out of words
+	wire   *wire.Client // removes secrets from texts
 	tally  wire.Tally
 	blocks map[int]*open
 
 	out    []model.Event // to be yielded
-	said   bool          // something came
+	said   bool          // something was received
 	calls  bool          // a call was among it
-	reason string        // why it ended; empty as long as it did not
+	reason string        // the stop reason; empty until it is known
 	detail string
 	usage  model.Usage
 	done   bool
 }
 
-// flush yields what is ready; false where nobody wants more.
+// flush yields what is ready. It returns false if the consumer has stopped.
 func (d *decoder) flush(yield func(model.Event, error) bool) bool {
 	for _, e := range d.out {
 		if !yield(e, nil) {
@@ -109,7 +109,7 @@ func (d *decoder) emit(e model.Event) {
 	d.out = append(d.out, e)
 }
 
-// take reads an event. What it does not know it leaves alone.
+// take handles an event and ignores unknown ones.
 func (d *decoder) take(event wire.Event) error {
 	if err := d.tally.Piece(); err != nil {
 		return err
@@ -117,7 +117,7 @@ func (d *decoder) take(event wire.Event) error {
 	kind := event.Name
 	if kind == "" || kind == "message" || kind == "json" {
 		if string(bytes.TrimSpace(event.Data)) == "[DONE]" {
-			return nil // some who speak this protocol say so too
+			return nil // some servers end the stream this way too
 		}
 		var head struct {
 			Type string `json:"type"`
@@ -167,7 +167,7 @@ func (d *decoder) frame(f streamEvent) error {
 	return nil
 }
 
-// decodeWhole reads an answer that came in one piece.
+// decodeWhole decodes an answer that came in one piece.
 func (d *decoder) decodeWhole(data []byte) error {
 	var a response
 	if err := json.Unmarshal(data, &a); err != nil {
@@ -219,7 +219,7 @@ func (d *decoder) delta(index int, p piece, input string) error {
 	}
 	b := d.blocks[index]
 	if b == nil {
-		b = &open{kind: "text"} // its start was left out
+		b = &open{kind: "text"} // its start was missing
 	}
 	switch {
 	case p.Type == "text_delta" && b.kind == "text":
@@ -260,7 +260,7 @@ func (d *decoder) stop(index int) {
 	}
 }
 
-// count takes in figures, which only grow.
+// count adds usage figures, which only grow.
 func (d *decoder) count(u usage) {
 	d.usage = model.Usage{
 		Input: max(d.usage.Input, u.Input), Output: max(d.usage.Output, u.Output), Reasoning: max(d.usage.Reasoning, u.Details.Thinking),
@@ -278,7 +278,7 @@ func (d *decoder) setEnding(e ending) {
 	}
 }
 
-// endAnswer is the end of a whole answer.
+// endAnswer ends a complete answer.
 func (d *decoder) endAnswer() error {
 	for _, index := range slices.Sorted(maps.Keys(d.blocks)) {
 		d.stop(index)
@@ -307,7 +307,7 @@ func (d *decoder) endAnswer() error {
 	return nil
 }
 
-// end is the end of the stream, which need not be that of the answer.
+// end handles the end of the stream, where the answer may be incomplete.
 func (d *decoder) end() error {
 	if d.reason != "" {
 		return d.endAnswer()
@@ -323,7 +323,7 @@ func (d *decoder) senseless(err error) error {
 		Message: fmt.Sprintf("Anthropic has sent what can not be read (%s): send the request again", d.wire.Brief(err.Error()))}
 }
 
-// streamError is an error that came after the answer had begun.
+// streamError returns the error that came after the answer had begun.
 func (d *decoder) streamError(data []byte) error {
 	var f apiError
 	if json.Unmarshal(data, &f) != nil {
@@ -331,7 +331,7 @@ func (d *decoder) streamError(data []byte) error {
 	}
 	f.Error.Message = f.Error.Message[:min(len(f.Error.Message), maxReport)]
 	kind, todo := errorKind(f.Error.Type, f.Error.Message)
-	words := wire.Plain(d.wire.Scrub(f.Error.Message)) // in this order: no half of a key may stay
+	words := wire.Plain(d.wire.Scrub(f.Error.Message)) // in this order, so that no part of a key stays
 	if words == "" {
 		words = "without a word"
 	}
@@ -339,7 +339,7 @@ func (d *decoder) streamError(data []byte) error {
 		Message: fmt.Sprintf("Anthropic broke off its answer with an error of type %q (%s): %s", d.wire.Brief(f.Error.Type), strings.TrimSuffix(words, "."), todo)}
 }
 
-// errorKind is what the type of an error means, and what to do about it.
+// errorKind returns the kind of an error by its type, and what to do about it.
 func errorKind(kind, words string) (model.ErrorKind, string) {
 	if kind != "rate_limit_error" && wire.Overflows(words) {
 		return model.Overflow, "make the conversation shorter"

@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// maxScalar is how long arguments are looked at that are no object or array.
+// maxScalar limits the arguments that are checked for completeness if they are no object or array.
 const maxScalar = 64
 
-// A call is a tool call that is being written.
+// A callBuilder collects a tool call that is still arriving.
 type callBuilder struct {
-	index     int    // that the server gave it; -1 where it gave none
-	given     string // the id that the server gave it; maybe none
+	index     int    // from the server; -1 if it sent none
+	given     string // the id from the server; may be empty
 	id, name  string
 	seal      string
 	arguments strings.Builder
 	nesting   nesting
-	senseless bool // the arguments are closed and no JSON: nothing can mend them
+	senseless bool // the arguments are complete and not JSON
 }
 
 func (c *callBuilder) write(arguments string) {
@@ -24,8 +24,8 @@ func (c *callBuilder) write(arguments string) {
 	c.nesting.take(arguments)
 }
 
-// argumentsComplete reports whether all arguments are there, as far as one can tell while
-// more may come. All questions together take as long as one look at the text.
+// argumentsComplete reports whether the arguments seem complete while more may come. All calls of
+// it together read the text once.
 func (c *callBuilder) argumentsComplete() bool {
 	switch {
 	case c.senseless:
@@ -41,8 +41,8 @@ func (c *callBuilder) argumentsComplete() bool {
 // valid reports whether the arguments are JSON.
 func (c *callBuilder) valid() bool { return json.Valid([]byte(c.arguments.String())) }
 
-// nesting follows JSON that comes in pieces, up to where the object or array
-// ends that it begins with.
+// nesting tracks JSON that arrives in pieces, up to the end of the object or array that it begins
+// with.
 type nesting struct {
 	depth         int
 	text, escaped bool

@@ -12,21 +12,21 @@ import (
 	"github.com/helve-dev/helve/model/internal/wire"
 )
 
-// A decoder makes the events of an answer out of its chunks.
+// A decoder converts the chunks of an answer to events.
 type decoder struct {
 	names names
 	ids   map[string]bool // of calls in the conversation and in this answer
 	who   string          // the provider, for messages
-	wire  *wire.Client    // takes secrets out of words
+	wire  *wire.Client    // removes secrets from texts
 	tally wire.Tally
 
-	thinking bool // the last event was a thought
+	thinking bool // the last event was reasoning
 	refused  bool
 	calls    []*callBuilder
 	byIndex  map[int]*callBuilder // the last one with that index
 	byID     map[string]*callBuilder
-	finish   string // why the answer ended, in the server's words
-	over     bool   // nothing comes any more
+	finish   string // the server's reason for the end
+	over     bool   // nothing more will come
 	usage    model.Usage
 }
 
@@ -37,7 +37,7 @@ func newDecoder(req model.Request, n names, w *wire.Client, who string) *decoder
 	}
 }
 
-// take reads one event of the stream.
+// take handles one event of the stream.
 func (d *decoder) take(e wire.Event) ([]model.Event, error) {
 	if err := d.tally.Piece(); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (d *decoder) take(e wire.Event) ([]model.Event, error) {
 	var out []model.Event
 	for _, choice := range c.Choices {
 		if choice.Index != 0 {
-			continue // only one was asked for
+			continue // only one choice was requested
 		}
 		said := choice.Delta
 		if said == nil {
@@ -79,9 +79,9 @@ func (d *decoder) take(e wire.Event) ([]model.Event, error) {
 	return out, nil
 }
 
-// parse reads a chunk that is a piece of an answer.
+// parse decodes a chunk of an answer.
 func (d *decoder) parse(name string, data []byte) (*chunk, error) {
-	var list wire.Few[json.RawMessage] // some put an error into an array
+	var list wire.Few[json.RawMessage] // some servers wrap an error in an array
 	if data[0] == '[' && json.Unmarshal(data, &list) == nil && len(list) > 0 {
 		data = list[0]
 	}
@@ -103,7 +103,7 @@ func (d *decoder) parse(name string, data []byte) (*chunk, error) {
 	return c, nil
 }
 
-// failure finds the error that a server sends in the middle of an answer.
+// failure returns the error that a server sends in the middle of an answer.
 func (d *decoder) failure(name string, data []byte, c *chunk) error {
 	report := c.Error
 	for _, choice := range c.Choices {
@@ -136,7 +136,7 @@ func (d *decoder) count(c *chunk) {
 		return
 	}
 	cached := max(u.PromptIs.Cached, u.CacheHit, u.Cached)
-	// some servers do not count thoughts as part of the completion
+	// Some servers do not count reasoning as part of the completion.
 	output := max(u.Completion, u.Total-u.Prompt)
 	d.usage = model.Usage{
 		Input:     tokens(u.Prompt - cached - u.PromptIs.Written),
@@ -147,7 +147,7 @@ func (d *decoder) count(c *chunk) {
 
 func tokens(n float64) int { return int(max(0, min(n, 1<<40))) }
 
-// readDelta reads what a choice adds to the answer.
+// readDelta handles what a choice adds to the answer.
 func (d *decoder) readDelta(said *delta) (out []model.Event, err error) {
 	thought := said.Content.thought
 	switch {
@@ -187,7 +187,7 @@ func (d *decoder) readDelta(said *delta) (out []model.Event, err error) {
 	return out, nil
 }
 
-// thought ends the thought that goes on, if there is one.
+// thought ends the current reasoning, if there is any.
 func (d *decoder) thought() []model.Event {
 	if !d.thinking {
 		return nil
@@ -224,7 +224,7 @@ func (d *decoder) piece(p callDelta) (out []model.Event, err error) {
 	return out, nil
 }
 
-// find returns the call that a piece goes on with; nil if it begins one.
+// find returns the call that a piece continues; nil if the piece begins one.
 func (d *decoder) find(p callDelta) *callBuilder {
 	var c *callBuilder
 	switch {
@@ -241,9 +241,9 @@ func (d *decoder) find(p callDelta) *callBuilder {
 	return c
 }
 
-// startsCall reports whether a piece that seems to belong to a call is one of
-// another. Servers that send calls whole may give all of them the same index,
-// or none; others say the name again with each piece.
+// startsCall reports whether a piece that seems to belong to a call begins another. Servers that
+// send complete calls may give them all the same index, or none; others repeat the name in each
+// piece.
 func (d *decoder) startsCall(p callDelta, c *callBuilder) bool {
 	switch {
 	case p.Function.Name == "" || c.name == "":
@@ -258,8 +258,7 @@ func (d *decoder) startsCall(p callDelta, c *callBuilder) bool {
 	return p.Function.Arguments != "" && c.argumentsComplete()
 }
 
-// newID returns the id of a call: the one that the server gave it, unless it
-// gave none or one that is taken.
+// newID returns the id of a call: the server's, unless that is missing or already used.
 func (d *decoder) newID(given string) string {
 	id := given
 	for n := len(d.ids) + 1; id == "" || d.ids[id]; n++ {

@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	maxReport = 64 << 10 // bytes of a server's words that are looked at
-	maxNested = 8        // how deep an error is looked for
+	maxReport = 64 << 10 // limit for the bytes of a server's text that are read
+	maxNested = 8        // limit for nested errors
 )
 
-// A report is what a server says about an error, in any of the shapes.
+// A report is an error from a server, in any of its forms.
 type report struct {
 	message, code, kind string
 }
 
-// read makes a report of JSON: an object with error, an error itself, a text.
-// Each level is read anew, so there may not be many.
+// read parses JSON: an object with error, an error itself, or a text. depth limits the levels,
+// because each level is parsed again.
 func read(raw []byte, depth int) report {
 	if depth > maxNested {
 		return report{message: string(raw[:min(len(raw), maxReport)])}
@@ -58,12 +58,12 @@ func read(raw []byte, depth int) report {
 	return r
 }
 
-// errorKind is what a report means; empty if it does not say.
+// errorKind returns the kind of the error; empty if it is not known.
 func (r report) errorKind() model.ErrorKind {
 	words := strings.ToLower(r.message)
 	switch {
 	case strings.Contains(words, "request too large"):
-		return model.Overflow // whenever it is sent: it is over the limit alone
+		return model.Overflow // even as a rate limit: this request alone is over it
 	case r.code == "context_length_exceeded", r.kind == "exceed_context_size_error", wire.Overflows(r.message):
 		return model.Overflow
 	}
@@ -89,8 +89,8 @@ func (r report) noModel() bool {
 		strings.Contains(words, "model") && (strings.Contains(words, "not found") || strings.Contains(words, "does not exist"))
 }
 
-// classify says what an answer that is not 2xx means, where its status alone
-// does not say it.
+// classify returns the error for a response that is not 2xx, where its status alone does not
+// decide.
 func (c *client) classify(status int, body []byte, name string) *model.Error {
 	r := read(body, 1)
 	if kind := r.errorKind(); kind != "" && status < 500 || kind == model.Overflow {
@@ -102,7 +102,7 @@ func (c *client) classify(status int, body []byte, name string) *model.Error {
 	return nil
 }
 
-// midstream is an error that came when the answer had begun.
+// midstream returns the error that came after the answer had begun.
 func (d *decoder) midstream(raw []byte) *model.Error {
 	r := read(raw, 1)
 	r.message = d.wire.Scrub(r.message) // before it is cut
@@ -151,5 +151,5 @@ func kindOfStatus(status int) model.ErrorKind {
 	return model.Invalid
 }
 
-// oneLine is a text on one line, cut where it is long.
+// oneLine returns a text on one line, cut if it is long.
 func oneLine(text string) string { return strings.TrimSuffix(wire.Plain(text), ".") }

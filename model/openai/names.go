@@ -9,12 +9,11 @@ import (
 
 const maxName = 64
 
-// names are tools as they are called here and on the wire, where a name has
-// letters, digits, '_' and '-' only.
+// names maps tool names to names with only letters, digits, '_' and '-', which the protocol
+// requires, and back.
 type names struct{ out, back map[string]string }
 
-// namesOf names the tools of a request, and those that are only in its
-// history. Names that can stay do.
+// namesOf maps the tools of a request and those in its history. Valid names stay unchanged.
 func namesOf(req model.Request) names {
 	n := names{out: map[string]string{}, back: map[string]string{}}
 	var all []string
@@ -67,7 +66,7 @@ func fitted(name string) string {
 	return name[:min(len(name), maxName)]
 }
 
-// original is the name of a tool that the model calls.
+// original returns the name of a tool that the model calls.
 func (n names) original(name string) string {
 	if own, ok := n.back[name]; ok {
 		return own
@@ -75,7 +74,7 @@ func (n names) original(name string) string {
 	return name
 }
 
-// idsOf are the ids of calls that a conversation has.
+// idsOf returns the ids of the calls in a conversation.
 func idsOf(req model.Request) map[string]bool {
 	ids := map[string]bool{}
 	for _, m := range req.Messages {

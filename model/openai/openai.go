@@ -1,7 +1,6 @@
-// Package openai is a client of OpenAI's chat completions, and of the many
-// servers that speak the same protocol more or less: Ollama, llama.cpp, vLLM,
-// OpenRouter, DeepSeek, Groq, Gemini. It takes all the shapes of answers that
-// these have, and sends only what all of them take.
+// Package openai is a client for OpenAI's chat completions, and for the many servers that implement
+// the same protocol more or less: Ollama, llama.cpp, vLLM, OpenRouter, DeepSeek, Groq, Gemini. It
+// accepts all the forms of answers that these send, and sends only what all of them accept.
 package openai
 
 import (
@@ -24,22 +23,22 @@ const (
 	defaultHost = "api.openai.com"
 )
 
-// Options are how a server is reached, and what is special about it.
+// Options configure how a server is reached and how it differs.
 type Options struct {
 	Key     string            // sent as a bearer token; left out when empty
 	BaseURL string            // without /chat/completions; OpenAI's when empty
-	Name    string            // of the provider, for messages; the host when empty
-	HTTP    *http.Client      // nil: one of its own
+	Name    string            // the provider's name, for messages; the host when empty
+	HTTP    *http.Client      // a client of its own when nil
 	Headers map[string]string // sent with each request
 
-	NoUsage bool // the server does not take stream_options
-	// MaxTokensField is what the bound of an answer is called. When empty it is
+	NoUsage bool // the server does not accept stream_options
+	// MaxTokensField is the name of the field that limits an answer. When it is empty, it is
 	// max_completion_tokens for OpenAI and max_tokens for others.
 	MaxTokensField string
-	// ReplayReasoning sends back as reasoning_content what the model thought
-	// before it made calls. Some servers insist on it, others refuse it.
+	// ReplayReasoning sends the reasoning before calls back as reasoning_content. Some servers
+	// require that, others reject it.
 	ReplayReasoning bool
-	// Idle is how long the server may send nothing; five minutes when 0.
+	// Idle limits how long the server may send nothing; five minutes when 0.
 	Idle time.Duration
 }
 
@@ -50,7 +49,7 @@ type client struct {
 	options  Options
 }
 
-// New returns a model that OpenAI serves. Nothing is sent before it is asked.
+// New returns a model served by OpenAI. It sends nothing before the first request.
 func New(key, id string) model.Model {
 	m, err := Connect(Options{Key: key}, id)
 	if err != nil {
@@ -59,8 +58,7 @@ func New(key, id string) model.Model {
 	return m
 }
 
-// Connect returns a model that is reached as the options say, such as one of
-// a server of your own.
+// Connect returns a model that is reached as the options say, such as one on a server of your own.
 func Connect(o Options, id string) (model.Model, error) {
 	p, err := NewProvider(o)
 	fit := func(schema json.RawMessage) (json.RawMessage, error) {
@@ -124,7 +122,7 @@ func secretive(name string) bool {
 	return false
 }
 
-// Stream answers a request. See [model.Provider].
+// Stream implements [model.Provider].
 func (c *client) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
 		names := namesOf(req)
@@ -136,7 +134,7 @@ func (c *client) Stream(ctx context.Context, req model.Request) iter.Seq2[model.
 			if err == nil {
 				said, err = d.take(event)
 			} else if ended && wire.Lost(ctx, err) {
-				break // all but maybe the usage was there
+				break // only the usage may be missing
 			}
 			if d.finish != "" && (!ended || len(said) > 0) {
 				event.Ends()
@@ -166,7 +164,7 @@ func (c *client) Stream(ctx context.Context, req model.Request) iter.Seq2[model.
 	}
 }
 
-// scrubbed takes the key out of what a server said within a stream.
+// scrubbed removes the key from what a server sent within a stream.
 func (c *client) scrubbed(err error) error {
 	if e, ok := errors.AsType[*model.Error](err); ok {
 		c.wire.Clean(e)

@@ -9,8 +9,7 @@ import (
 	"github.com/helve-dev/helve/model"
 )
 
-// body is the request as it is sent. What the client sets goes before
-// options of the same name.
+// body returns the request. What the client sets replaces options of the same name.
 func (c *client) body(req model.Request, n names) map[string]any {
 	body := map[string]any{}
 	for key, value := range req.Options {
@@ -130,7 +129,7 @@ func (c *client) messages(req model.Request, n names) []messageOut {
 	return out
 }
 
-// assistant is a message of the model; false if it holds nothing to send.
+// assistant converts a message of the model; false if it holds nothing to send.
 func (c *client) assistant(m model.Message, n names) (messageOut, bool) {
 	out := messageOut{Role: "assistant"}
 	var texts, thoughts []string
@@ -160,8 +159,8 @@ func (c *client) assistant(m model.Message, n names) (messageOut, bool) {
 	return out, len(texts) > 0 || len(out.ToolCalls) > 0
 }
 
-// argumentsJSON is the input of a call as a JSON object in any case: many servers
-// read it, and fail on whatever else a model wrote.
+// argumentsJSON returns the input of a call as a JSON object in any case: many servers parse it and
+// fail on anything else.
 func argumentsJSON(input json.RawMessage) string {
 	text := strings.TrimSpace(string(input))
 	if text == "" {
@@ -179,8 +178,8 @@ func argumentsJSON(input json.RawMessage) string {
 
 func isObject(text string) bool { return strings.HasPrefix(text, "{") && json.Valid([]byte(text)) }
 
-// said is what the user and the tools said between two answers. The results
-// have to follow the calls at once, and hold text only.
+// said converts what the user and the tools said between two answers. The results must follow the
+// calls directly and hold only text.
 func said(messages []model.Message) []messageOut {
 	var results, texts []messageOut
 	var shown []partOut
@@ -209,7 +208,7 @@ func said(messages []model.Message) []messageOut {
 	return append(results, texts...)
 }
 
-// userMessage is a string where it can be one: not all servers take parts.
+// userMessage sends a string if possible, because not all servers accept parts.
 func userMessage(parts []partOut) messageOut {
 	var texts []string
 	for _, p := range parts {
@@ -236,7 +235,7 @@ func isImage(f model.File) bool {
 	return false
 }
 
-// mime is the type of a file without its parameters.
+// mime returns the MIME type of a file without its parameters.
 func mime(f model.File) string {
 	kind, _, _ := strings.Cut(f.Mime, ";")
 	return strings.ToLower(strings.TrimSpace(kind))

@@ -8,8 +8,7 @@ import (
 	"github.com/helve-dev/helve/model/internal/wire"
 )
 
-// A chunk is a piece of an answer, or a whole one where the server does not
-// stream.
+// A chunk is a piece of an answer, or all of it if the server does not stream.
 type chunk struct {
 	Choices wire.Few[choice] `json:"choices"`
 	Usage   *usage           `json:"usage"`
@@ -18,7 +17,7 @@ type chunk struct {
 		Usage *usage `json:"usage"`
 	} `json:"x_groq"`
 
-	// of errors that are not in error
+	// Fields of errors that are not in error.
 	Object  loose           `json:"object"`
 	Message loose           `json:"message"`
 	Detail  json.RawMessage `json:"detail"`
@@ -69,10 +68,10 @@ type usage struct {
 	} `json:"completion_tokens_details"`
 }
 
-// loose is a string; null is an empty one, and any other value is its JSON.
+// loose is a string. It is empty for null, and holds the JSON of any other value.
 type loose string
 
-// UnmarshalJSON takes any value.
+// UnmarshalJSON accepts any value.
 func (l *loose) UnmarshalJSON(raw []byte) error {
 	var s string
 	if len(raw) > 0 && raw[0] == '"' {
@@ -87,17 +86,17 @@ func (l *loose) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// content is text, or parts of which some are text and some are thoughts.
+// content is text, or parts that are text or reasoning.
 type content struct{ text, thought string }
 
-// UnmarshalJSON takes a string or an array of parts.
+// UnmarshalJSON accepts a string or an array of parts.
 func (c *content) UnmarshalJSON(raw []byte) (err error) {
 	*c, err = contentOf(raw, 1)
 	return err
 }
 
-// contentOf reads content. A thought holds content in turn, which is read
-// anew, so thoughts within thoughts are left out where they lie deep.
+// contentOf parses content. Reasoning can contain content again, which is parsed again, so deeply
+// nested reasoning is dropped.
 func contentOf(raw []byte, depth int) (content, error) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || raw[0] != '[' {

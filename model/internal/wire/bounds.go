@@ -9,8 +9,7 @@ import (
 	"github.com/helve-dev/helve/model"
 )
 
-// What one answer may bring. The weights see to it that what brings next to
-// nothing comes to an end as well.
+// Limits for one answer. The weights make sure that a stream of nearly empty pieces ends as well.
 const (
 	maxAnswer   = 32 << 20 // bytes of texts, thoughts, arguments, names and ids
 	maxCalls    = 1000
@@ -19,20 +18,20 @@ const (
 	maxList     = 1000
 )
 
-// ErrTooMany says that a list in an answer is longer than is taken.
+// ErrTooMany says that a list in an answer is too long.
 var ErrTooMany = errors.New("a list has more than 1000 elements")
 
-// A Tally counts what one answer has brought. A server that never stops must
-// not fill the memory.
+// A Tally counts the contents of one answer, so that a server that never stops cannot fill the
+// memory.
 type Tally struct {
 	Who         string // the provider, for messages
 	size, calls int
 }
 
-// Piece counts a piece of an answer: its texts, whatever they are for.
+// Piece counts a piece of an answer with its texts.
 func (t *Tally) Piece(texts ...string) error { return t.add(pieceWeight, texts) }
 
-// Block counts the beginning of a part that is kept until it ends.
+// Block counts the start of a part that is kept until it ends.
 func (t *Tally) Block(texts ...string) error { return t.add(blockWeight, texts) }
 
 func (t *Tally) add(weight int, texts []string) error {
@@ -54,18 +53,16 @@ func (t *Tally) Call() error {
 	return nil
 }
 
-// TooMuch is the error for an answer that is not taken because of its size.
-// The same request would bring the same again.
+// TooMuch returns the error for an answer that is too large. Repeating the request would not help.
 func (t *Tally) TooMuch(what string) error {
 	return &model.Error{Kind: model.Invalid, Message: fmt.Sprintf("%s has sent %s, which is not taken: ask for less at once", t.Who, what)}
 }
 
-// Few is a JSON array with 1000 elements at the most. What is more is
-// [ErrTooMany], found before there is room made for it: of two bytes of JSON
-// a hundred bytes of memory can become.
+// Few is a JSON array of at most 1000 elements. For a longer one, unmarshalling fails with
+// [ErrTooMany] before memory is allocated: two bytes of JSON can become a hundred bytes of memory.
 type Few[T any] []T
 
-// UnmarshalJSON reads an array, or null.
+// UnmarshalJSON parses an array, or null.
 func (f *Few[T]) UnmarshalJSON(raw []byte) error {
 	*f = nil
 	if raw = bytes.TrimSpace(raw); len(raw) == 0 || raw[0] != '[' {

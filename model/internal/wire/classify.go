@@ -12,10 +12,10 @@ import (
 	"github.com/helve-dev/helve/model"
 )
 
-const maxWords = 1000 // bytes of a provider's words in a message
+const maxWords = 1000 // bytes of a provider's text in a message
 
-// errorKind is what a status means, by the words of the answer where it means
-// several things.
+// errorKind returns the kind of an error by its status and, where the status is ambiguous, its
+// text.
 func errorKind(status int, words string) model.ErrorKind {
 	words = strings.ToLower(words)
 	switch status {
@@ -73,14 +73,14 @@ func hasAny(text string, words ...string) bool {
 	return false
 }
 
-// errorText is what an answer that is an error says.
+// errorText is the text of an error response.
 type errorText struct {
-	all   string // everything, codes too
+	all   string // everything, including codes
 	brief string // for people
-	page  bool   // it is a web page, of somebody in between as a rule
+	page  bool   // it is a web page, usually of a proxy
 }
 
-// spoken reads the body of an error, in the shapes that providers use.
+// spoken reads the body of an error, in the forms that providers use.
 func spoken(h http.Header, body []byte) errorText {
 	text := bytes.TrimSpace(body)
 	var value any
@@ -112,8 +112,8 @@ func messageIn(value any) string {
 	return ""
 }
 
-// Plain makes of a provider's words one line for a message: bounded, without
-// control characters and those that turn the direction of a text.
+// Plain returns a provider's text as one line for a message: bounded, without control and
+// bidirectional characters.
 func Plain(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == utf8.RuneError {
@@ -128,7 +128,7 @@ func Plain(text string) string {
 	return text
 }
 
-// sentence says what happened and what to do.
+// sentence returns what happened and what to do.
 func (c *Client) sentence(resp *http.Response, kind model.ErrorKind, said errorText) string {
 	what, todo := "does not take the request", "change what it complains about"
 	switch kind {

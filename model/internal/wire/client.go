@@ -1,6 +1,5 @@
-// Package wire is what the clients of models over HTTP share: sending a
-// request, reading the events of the answer, and making of every failure an
-// error that says what can be done about it.
+// Package wire is what the HTTP clients of models share: sending a request, reading the events of
+// the answer, and turning every failure into an error that says what can be done about it.
 package wire
 
 import (
@@ -30,19 +29,19 @@ const (
 
 var errIdle = errors.New("no byte came for too long")
 
-// Options are how a provider is reached.
+// Options configure how a provider is reached.
 type Options struct {
 	Endpoint string      // the whole URL of the POST
 	Header   http.Header // sent with each request
-	Secrets  []string    // never in an error
-	// HTTP sends the requests. Nil: one of its own, which waits for no answer
-	// longer than Idle and takes its proxy from the environment.
+	Secrets  []string    // removed from errors
+	// HTTP sends the requests. When it is nil, a client is made that waits for an answer no longer
+	// than Idle and takes its proxy from the environment.
 	HTTP *http.Client
-	Idle time.Duration // so long may no byte come; 5 minutes when 0
+	Idle time.Duration // how long no byte may come; 5 minutes when 0
 	Name string        // the provider's, for messages
 }
 
-// A Client sends requests to one endpoint. It may be used by many at once.
+// A Client sends requests to one endpoint. It is safe for concurrent use.
 type Client struct {
 	endpoint *url.URL
 	header   http.Header
@@ -52,21 +51,20 @@ type Client struct {
 	name     string
 }
 
-// An Event is one event of a stream. Data is only valid until the next one. An
-// answer that is no stream but one JSON text is an event with the name "json".
+// An Event is one event of a stream. Data is valid only until the next one. An answer that is a
+// single JSON text instead of a stream is one event named "json".
 type Event struct {
-	Name string // empty where the server gave none
+	Name string // empty if the server sent none
 	Data []byte
 
 	watch *idleTimer
 }
 
-// Classify says what an answer that is not 2xx means. Where it returns nil,
-// the status decides; fields that it leaves empty are filled in, the kind and
-// the message included.
+// Classify returns the error for a response that is not 2xx. If it returns nil, the status decides;
+// fields that it leaves empty are filled in, including the kind and the message.
 type Classify func(status int, header http.Header, body []byte) *model.Error
 
-// New returns a client. It fails where the endpoint is no URL to send to.
+// New returns a client. It fails if the endpoint is not a valid URL.
 func New(o Options) (*Client, error) {
 	c := &Client{header: o.Header.Clone(), idle: o.Idle, name: o.Name, secrets: newScrubber(o.Secrets)}
 	if c.name == "" {
@@ -102,8 +100,8 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
-// transport bounds what should take moments. How long a model may think is
-// not for it to say: see Idle.
+// transport limits what should take only moments. Idle, not the transport, limits how long a model
+// may think.
 func transport() *http.Transport {
 	return &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,
@@ -112,14 +110,13 @@ func transport() *http.Transport {
 		IdleConnTimeout:     90 * time.Second,
 		MaxIdleConnsPerHost: 4,
 		ForceAttemptHTTP2:   true,
-		DisableCompression:  true, // a stream that is packed comes in lumps
+		DisableCompression:  true, // a compressed stream arrives in bursts
 
 		MaxResponseHeaderBytes: 1 << 20,
 	}
 }
 
-// sameOrigin follows a redirect only where the key may go and the request
-// stays the same.
+// sameOrigin follows a redirect only where the key may be sent and the request stays the same.
 func sameOrigin(req *http.Request, via []*http.Request) error {
 	first := via[0]
 	if len(via) > maxRedirects || req.Method != first.Method || req.URL.User != nil ||
@@ -129,8 +126,8 @@ func sameOrigin(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// Post sends body as JSON and yields the events of the answer. Whatever goes
-// wrong is a [*model.Error], or the cause of ctx's end, and ends the stream.
+// Post sends body as JSON and yields the events of the answer. Any error is a [*model.Error], or
+// the cause of ctx's end, and ends the stream.
 func (c *Client) Post(ctx context.Context, body any, classify Classify) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		if err := context.Cause(ctx); err != nil {
@@ -172,7 +169,7 @@ func (c *Client) Post(ctx context.Context, body any, classify Classify) iter.Seq
 				return
 			}
 		}
-		// a body that was given up may look like one that has ended
+		// An aborted body may look like one that has ended.
 		if err := context.Cause(inner); err != nil {
 			yield(Event{}, c.requestError(ctx, inner, c.broken(resp, err), watch))
 		}
@@ -200,7 +197,7 @@ func (c *Client) send(ctx context.Context, text []byte, watch *idleTimer) (*http
 	return c.http.Do(req)
 }
 
-// readEvents yields the events of a good answer, whatever its shape.
+// readEvents yields the events of a successful response, whatever its form.
 func readEvents(header http.Header, body io.Reader) iter.Seq2[Event, error] {
 	if packed(header) {
 		return func(yield func(Event, error) bool) { yield(Event{}, errPacked) }
@@ -228,13 +225,13 @@ func readEvents(header http.Header, body io.Reader) iter.Seq2[Event, error] {
 	}
 }
 
-// packed reports whether a body is compressed, which nobody asked for.
+// packed reports whether a body is compressed although that was not requested.
 func packed(header http.Header) bool {
 	coding := strings.TrimSpace(header.Get("Content-Encoding"))
 	return coding != "" && !strings.EqualFold(coding, "identity")
 }
 
-// skipSpace reads white space and returns the byte that follows, unread.
+// skipSpace skips white space and returns the next byte without consuming it.
 func skipSpace(in *bufio.Reader) (byte, error) {
 	for range maxBlank {
 		b, err := in.ReadByte()

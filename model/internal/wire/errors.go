@@ -22,8 +22,7 @@ var (
 	errPacked  = errors.New("it is compressed")
 )
 
-// requestError is what a failure is for the caller: the end of ctx, too long a
-// silence, or what it was taken for.
+// requestError returns what a failure is for the caller: the end of ctx, an idle timeout, or e.
 func (c *Client) requestError(ctx, inner context.Context, e *model.Error, w *idleTimer) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -40,16 +39,16 @@ func (c *Client) requestError(ctx, inner context.Context, e *model.Error, w *idl
 	return e
 }
 
-// Lost reports whether it was the connection that ended a stream, and not the
-// end of ctx. Who has read all that matters need not mind.
+// Lost reports whether the connection ended the stream, rather than ctx. A reader that already has
+// everything it needs may ignore that.
 func Lost(ctx context.Context, err error) bool {
 	_, ok := errors.AsType[*model.Error](err)
 	return ok && ctx.Err() == nil
 }
 
-// unreachable is a request that no answer came to.
+// unreachable returns the error for a request without a response.
 func (c *Client) unreachable(err error) *model.Error {
-	// what net/http puts around an error names the whole URL, query included
+	// The wrapper of net/http contains the whole URL, including the query.
 	if outer, ok := errors.AsType[*url.Error](err); ok {
 		err = outer.Err
 	}
@@ -81,7 +80,7 @@ func loopback(host string) bool {
 	return err == nil && (addr.IsLoopback() || addr.IsUnspecified())
 }
 
-// broken is an answer that began well.
+// broken returns the error for a response that failed after it had begun.
 func (c *Client) broken(resp *http.Response, err error) *model.Error {
 	e := &model.Error{Kind: model.Broken, Status: resp.StatusCode, RequestID: requestID(resp.Header), Err: err}
 	switch {
@@ -104,14 +103,14 @@ func (c *Client) broken(resp *http.Response, err error) *model.Error {
 	return e
 }
 
-// statusError is an answer that is not 2xx.
+// statusError returns the error for a response that is not 2xx.
 func (c *Client) statusError(resp *http.Response, body io.Reader, classify Classify) *model.Error {
-	// what could be read before a failure is better than nothing
+	// What was read before a failure is better than nothing.
 	raw, _ := io.ReadAll(io.LimitReader(body, maxErrorBody))
 	if packed(resp.Header) {
-		raw = nil // no words that anybody could read
+		raw = nil // nothing that a person could read
 	}
-	// at once: of a secret that is cut in half no half could be found later
+	// Scrub first: part of a secret that was cut could not be found later.
 	text := []byte(c.Scrub(string(raw)))
 	var e *model.Error
 	if classify != nil {

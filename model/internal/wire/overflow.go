@@ -2,8 +2,8 @@ package wire
 
 import "strings"
 
-// Overflows reports whether a provider's words say that a request was too long
-// for the model. Words about how much is taken in a minute do not say so.
+// Overflows reports whether a provider's message says that a request was too long for the model, as
+// opposed to a limit of tokens per minute.
 func Overflows(message string) bool {
 	message = strings.ToLower(message)
 	for _, words := range tooFast() {
@@ -19,8 +19,8 @@ func Overflows(message string) bool {
 	return false
 }
 
-// inOrder reports whether the pieces of a phrase, which three dots part, stand
-// in a text one after the other.
+// inOrder reports whether a text contains the pieces of a phrase, which are separated by three
+// dots, one after the other.
 func inOrder(text, phrase string) bool {
 	for piece := range strings.SplitSeq(phrase, "...") {
 		_, after, ok := strings.Cut(text, piece)
@@ -32,7 +32,7 @@ func inOrder(text, phrase string) bool {
 	return true
 }
 
-// tooFast are words of a limit in time, which later will be over.
+// tooFast returns phrases for rate limits, which end by themselves.
 func tooFast() []string {
 	return []string{
 		"rate limit", "rate_limit", "rate-limit", "ratelimit", "too many requests", "throttl",
@@ -40,7 +40,7 @@ func tooFast() []string {
 	}
 }
 
-// tooLong are the wordings, in lower case, by who uses them.
+// tooLong returns the phrases, in lower case, grouped by provider.
 func tooLong() []string {
 	return []string{
 		// Anthropic; also through Bedrock and Vertex

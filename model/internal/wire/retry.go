@@ -10,7 +10,7 @@ import (
 
 const maxWait = 10 * time.Minute
 
-// retryAfter reads the two headers that are a request to wait.
+// retryAfter reads the two headers that ask the client to wait.
 func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	if ms, err := strconv.ParseFloat(strings.TrimSpace(h.Get("Retry-After-Ms")), 64); err == nil {
 		return seconds(ms / 1000), true
@@ -25,8 +25,8 @@ func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	return 0, false
 }
 
-// reset reads when limits are whole again. Of those that are used up the last
-// one counts; where none says that it is, the first one.
+// reset returns when rate limits reset: the last reset of the exhausted limits or, if none is
+// marked as exhausted, the first.
 func reset(h http.Header, now time.Time) time.Duration {
 	var last, first time.Duration
 	for key, values := range h {
@@ -51,8 +51,8 @@ func reset(h http.Header, now time.Time) time.Duration {
 	return first
 }
 
-// until reads a time in one of the forms in use: seconds, a Unix time in
-// seconds or milliseconds, a duration as Go writes it, a date.
+// until parses a time in one of the usual forms: seconds, a Unix time in seconds or milliseconds, a
+// Go duration, a date.
 func until(value string, now time.Time) time.Duration {
 	if n, err := strconv.ParseFloat(value, 64); err == nil {
 		switch {

@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	minSecret = 8   // shorter ones are words that servers take for a key
+	minSecret = 8   // shorter ones are placeholders that servers accept as a key
 	maxBrief  = 200 // bytes of an id or a reason
 )
 
 // A scrubber finds secrets.
 type scrubber struct {
-	shortest int                   // no way to write a secret is shorter
-	pattern  func() *regexp.Regexp // made when it is first needed; nil: there are none
+	shortest int                   // no spelling of a secret is shorter
+	pattern  func() *regexp.Regexp // compiled on first use; nil if there are no secrets
 }
 
-// Scrub takes the secrets out of a text, however they are escaped there.
+// Scrub removes the secrets from a text, however they are escaped.
 func (c *Client) Scrub(text string) string {
 	if c.secrets.pattern == nil || len(text) < c.secrets.shortest {
 		return text
@@ -31,9 +31,9 @@ func (c *Client) Scrub(text string) string {
 	return c.secrets.pattern().ReplaceAllLiteralString(text, "[secret]")
 }
 
-// Brief makes of a provider's word one short line without secrets.
+// Brief returns a provider's text as one short line without secrets.
 func (c *Client) Brief(text string) string {
-	// at the cut no half of a secret may stay
+	// The cut must not leave part of a secret.
 	text = Plain(c.Scrub(text[:min(len(text), maxErrorBody)]))
 	if len(text) > maxBrief {
 		text = strings.ToValidUTF8(text[:maxBrief-len("…")], "") + "…"
@@ -41,7 +41,7 @@ func (c *Client) Brief(text string) string {
 	return text
 }
 
-// Clean takes the secrets out of an error, and what is too long.
+// Clean removes secrets from an error and shortens long fields.
 func (c *Client) Clean(e *model.Error) {
 	e.Message = c.Scrub(e.Message)
 	e.RequestID = c.Brief(e.RequestID)
@@ -64,8 +64,8 @@ func newScrubber(secrets []string) scrubber {
 	if len(all) == 0 {
 		return scrubber{}
 	}
-	// the longest first: of two that begin alike the shorter one would leave
-	// the end of the other
+	// The longest first: of two with the same prefix, the shorter one would leave the end of the
+	// other.
 	slices.SortFunc(all, func(a, b string) int { return len(b) - len(a) })
 	return scrubber{len(all[len(all)-1]), sync.OnceValue(func() *regexp.Regexp {
 		var forms []string
@@ -76,13 +76,12 @@ func newScrubber(secrets []string) scrubber {
 			}
 			forms = append(forms, form.String())
 		}
-		return regexp.MustCompile(strings.Join(forms, "|")) // all of it is quoted
+		return regexp.MustCompile(strings.Join(forms, "|")) // everything is quoted
 	})}
 }
 
-// spellings is a pattern for the ways to write a character: as it is, behind
-// backslashes, by its number as JSON and Python do, and as in a URL. What was
-// escaped twice is found too.
+// spellings returns a pattern for the ways to write a character: literally, after backslashes, as a
+// number in JSON or Python, and URL-encoded. It also matches double escapes.
 func spellings(r rune) string {
 	percent := ""
 	for _, b := range []byte(string(r)) {

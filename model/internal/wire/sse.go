@@ -9,11 +9,10 @@ import (
 
 var errTooLong = errors.New("a piece of the answer is longer than is taken")
 
-// ReadEvents reads server-sent events as browsers do: lines end with CR, LF or
-// both, lines that begin with a colon are comments, the data of several lines
-// is one text, and an event that no blank line ends does not count. An event
-// holds max bytes at the most, 8 MiB when max is 0, and so does what is no event
-// between two of them. The end of r ends the events without an error.
+// ReadEvents reads server-sent events as browsers do: lines end with CR, LF or both, lines that
+// begin with a colon are comments, the data of several lines is one text, and an event without a
+// blank line at its end does not count. An event, and the text between two events, is limited to
+// max bytes, 8 MiB when max is 0. The end of r ends the events without an error.
 func ReadEvents(r io.Reader, max int) iter.Seq2[Event, error] {
 	if max <= 0 {
 		max = maxEvent
@@ -55,16 +54,16 @@ type parser struct {
 	max    int
 	line   []byte
 	first  bool // no line has ended yet: a byte order mark may stand before it
-	skipLF bool // the last line ended with CR: LF belongs to it
+	skipLF bool // the last line ended with CR: skip an LF
 
 	name    string
 	data    []byte
 	hasData bool
-	given   bool // what data holds was yielded
+	given   bool // data has been yielded
 	other   int  // bytes since the last event that are not data
 }
 
-// take moves bytes to the line until it ends. It returns those that follow.
+// take appends bytes to the line until it ends. It returns the rest.
 func (p *parser) take(b []byte) (rest []byte, whole bool) {
 	if p.skipLF {
 		p.skipLF = false
@@ -92,7 +91,7 @@ func (p *parser) tooLong() bool {
 	return len(p.line)+len(p.data) > p.max
 }
 
-// end takes in the line that has ended, and returns the event that it ends.
+// end handles a complete line, and returns the event that it ends.
 func (p *parser) end() (Event, bool) {
 	if p.given {
 		p.data, p.given = p.data[:0], false

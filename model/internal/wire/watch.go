@@ -6,38 +6,37 @@ import (
 )
 
 const (
-	// maxQuiet is how long comments are a sign of life while no event comes.
+	// maxQuiet is how long comments keep a stream alive without an event.
 	maxQuiet = 10 * time.Minute
-	// maxLinger is how long the end of an answer is waited for in which all
-	// was said.
+	// maxLinger is how long to wait for the end of a stream after the answer is complete.
 	maxLinger = 5 * time.Second
 )
 
-// A watch ends a request when nothing has moved for too long, or no event has
-// come for still longer.
+// An idleTimer ends a request when no byte has arrived for too long, or no event for still longer.
 type idleTimer struct {
 	idle  time.Duration
 	timer *time.Timer
-	left  time.Duration // until the next event must have come
+	left  time.Duration // time left for the next event to arrive
 	ended bool
 }
 
-// happened says that an event has come. Those after the end give no new time.
+// happened says that an event has arrived. Events after the last one that matters do not extend the
+// time.
 func (w *idleTimer) happened() {
 	if !w.ended {
 		w.left = max(maxQuiet, w.idle)
 	}
 }
 
-// Ends says that with this event all was said. What still comes is waited for
-// five seconds at the most; then the stream ends with an error of kind Broken.
+// Ends says that the answer is complete with this event. The stream may last five more seconds;
+// then it ends with an error of kind Broken.
 func (e Event) Ends() {
 	if e.watch != nil {
 		e.watch.ended, e.watch.left = true, maxLinger
 	}
 }
 
-// sent is a body on its way out: as long as it is read, something moves.
+// sent is a request body: while it is read, the timer does not run out.
 type sent struct {
 	r     io.Reader
 	watch *idleTimer
@@ -48,8 +47,7 @@ func (s *sent) Read(p []byte) (int, error) {
 	return s.r.Read(p)
 }
 
-// watched is a body on its way in. The time that its reader takes between two
-// reads does not count.
+// watched is a response body. The time that the reader takes between two reads does not count.
 type watched struct {
 	r     io.Reader
 	watch *idleTimer
