@@ -12,10 +12,9 @@ import (
 // accessList is the attribute that an access list is kept in.
 const accessList = "system.posix_acl_access"
 
-// copyAttributes gives a file the extended attributes of another, among them
-// its access list, and takes away an access list that it has got from its
-// folder. Attributes that vouch for the contents are not copied, just as
-// writing to the old file would have cleared them.
+// copyAttributes copies the extended attributes of a file to another, including its access list,
+// and removes an access list inherited from the folder. Attributes that vouch for the contents are
+// not copied, because writing to the old file would have cleared them too.
 func copyAttributes(from, to int) error {
 	names, err := attributes(from)
 	if err != nil {

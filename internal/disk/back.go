@@ -11,12 +11,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errTheirs says that a file was changed after we did and before we wanted to
-// take our change back: then it stays as it is.
+// errTheirs says that somebody changed a file after our change and before we could undo it. The
+// file then stays as it is.
 var errTheirs = errors.New("was changed by somebody else meanwhile and is left alone")
 
-// putBack takes a visible change back. Afterwards it.staged says whether
-// there is still something to remove. After an error nothing is removed.
+// putBack undoes a visible change. Afterwards it.staged says whether there is still a file to
+// remove. After an error nothing is removed.
 func (t *transaction) putBack(it *item) error {
 	var err error
 	switch {
@@ -33,12 +33,12 @@ func (t *transaction) putBack(it *item) error {
 	return err
 }
 
-// mine reports whether a name holds the new file, untouched.
+// mine reports whether a name holds our new file, unmodified.
 func (t *transaction) mine(it *item, name string) (bool, error) {
 	return t.hasContents(it.dir, name, contents{it.ours, it.Data, true})
 }
 
-// moveBack is move, not giving up at the first difficulty.
+// moveBack is move with retries.
 func (t *transaction) moveBack(it *item, from, to string) error {
 	return stubborn(func() error { return t.renameFree(it.dir.fd, from, to) })
 }
@@ -52,8 +52,8 @@ func (t *transaction) putBackRemoved(it *item) error {
 	return err
 }
 
-// takeBackNew removes a file that we made. It is moved away first: what has
-// no name any more nobody can change while it is looked at.
+// takeBackNew removes a file that we made. It is moved away first, because nobody can change a file
+// without a name while it is checked.
 func (t *transaction) takeBackNew(it *item) error {
 	err := t.moveBack(it, it.base, it.temp)
 	if err == unix.ENOENT {
@@ -72,20 +72,19 @@ func (t *transaction) takeBackNew(it *item) error {
 	return errors.Join(errTheirs, err, back)
 }
 
-// swapTries bounds how often two files change places until nobody writes to
-// the one that goes.
+// swapTries limits how often two files are swapped until nobody writes to the one to remove.
 const swapTries = 16
 
-// putBackOld gives the old file its place again and looks at the new one,
-// which is then to go. If somebody has written to it, it is the one to stay:
-// they change places again, unless by then somebody has written to the other.
+// putBackOld moves the old file back and checks the new one, which is then removed. If somebody has
+// written to the new one, it stays instead: the two are swapped again, unless somebody has then
+// written to the other.
 func (t *transaction) putBackOld(it *item) error {
 	if t.lacks.exchange {
 		return t.putBackByName(it)
 	}
 	goes := contents{it.ours, it.Data, true}
 	for try := range swapTries {
-		if try > 1 { // let those who write come to an end
+		if try > 1 { // give the writers time to finish
 			time.Sleep(time.Duration(try) * time.Millisecond)
 		}
 		stays, err := statAt(it.dir.fd, it.temp)

@@ -13,38 +13,34 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Commit makes the changes, all of them or none. Missing folders are made. A
-// file with several names is replaced under this one only. Until the first
-// file takes its place the end of ctx calls everything off; after that the
-// work is finished. A process that is killed in the middle leaves each file
-// as it was or as it shall be, but maybe not all alike, and temporary files:
-// Options.Staged is for that.
+// Commit makes the changes, all of them or none. It creates missing folders. A file with several
+// names is replaced only under the given one. Until the first file is replaced, the end of ctx
+// cancels everything; after that the work is finished. A process that is killed in the middle
+// leaves each file in its old or its new state, but possibly not all in the same, and temporary
+// files: Options.Staged is for that.
 //
-// Who has opened a file for writing before it is replaced is given some time
-// to finish, and what was written is given back. Who keeps it open for longer
-// goes on writing to the file that was replaced, and so does who was just
-// about to open it: the system shows nobody that somebody is.
+// A program that opened a file for writing before it is replaced gets some time to finish, and what
+// it wrote is preserved. One that keeps the file open longer goes on writing to the replaced file,
+// and so does one that was just about to open it: the system does not show that.
 //
-// The error names the file and is an [ErrChanged], an [ErrNotRegular] or what
-// the system said. If putting things back has failed too, it says so and
-// where the old contents are.
+// The error names the file and is an [ErrChanged], an [ErrNotRegular] or the system's error. If
+// undoing has failed too, it says so and where the old contents are.
 func Commit(ctx context.Context, changes []Change, opt Options) error {
 	return commit(ctx, changes, opt, lacks{patience: patience})
 }
 
-// lacks says what a file system cannot do. Every call that may be missing
-// says so itself when it is used; the tests say so for file systems they do
-// not have.
+// lacks records what a file system cannot do. Calls that may be missing set it when they fail;
+// tests set it to simulate file systems.
 type lacks struct {
 	nameless  bool // files without a name
 	exchange  bool // swapping two names
 	noReplace bool // renaming only if the new name is free
 	hardLinks bool
-	patience  time.Duration // how much longer others are waited for
+	patience  time.Duration // how much longer to wait for other writers
 }
 
-// patience is for how long one Commit waits, all in all, for others to finish
-// writing to files that it replaces.
+// patience is how long one Commit waits in total for others to finish writing to files that it
+// replaces.
 const patience = 100 * time.Millisecond
 
 func commit(ctx context.Context, changes []Change, opt Options, can lacks) (err error) {
@@ -55,7 +51,7 @@ func commit(ctx context.Context, changes []Change, opt Options, can lacks) (err 
 	defer t.close()
 	done := false
 	defer func() {
-		if done { // and else also if Staged has panicked
+		if done { // also if Staged has panicked
 			return
 		}
 		if errs := t.rollback(); len(errs) > 0 {
@@ -90,18 +86,18 @@ func commit(ctx context.Context, changes []Change, opt Options, can lacks) (err 
 	return nil
 }
 
-// A transaction is a Commit under way.
+// A transaction is a Commit in progress.
 type transaction struct {
 	opt     Options
 	lacks   lacks
 	folders map[string]*openFolder // by name
-	made    []*openFolder          // those that were missing, parents first
+	made    []*openFolder          // the created ones, parents first
 	items   []*item
 	buf     []byte // room to compare contents with
 	held    int    // how many new files are locked
 }
 
-// An item is a change under way.
+// An item is a change in progress.
 type item struct {
 	*Change
 	dir  *openFolder
@@ -110,11 +106,11 @@ type item struct {
 	ours State  // the file with the new contents
 	temp string // a name in dir: of the new contents, then of the old ones
 
-	fd     int  // of the new file, while it is being written
+	fd     int  // of the new file while it is written
 	open   bool // fd is open
 	lock   held // on the file with the new contents
-	staged bool // there is a file of ours, or a replaced one, under temp
-	copied bool // that is a copy of the old contents and not the old file
+	staged bool // temp is a file of ours, or a replaced one
+	copied bool // temp is a copy of the old contents, not the old file
 	done   bool // the change is visible
 }
 
@@ -122,17 +118,16 @@ type item struct {
 // removes one.
 func (it *item) update() bool { return it.Was.Exists && !it.Remove }
 
-// An openFolder is held open by handle until the end, so that nobody can slip
-// another one in.
+// An openFolder is kept open by handle until the end, so that nobody can replace it by another.
 type openFolder struct {
 	name   string
 	fd     int
 	state  State
-	parent *openFolder // if it was missing and we made it
+	parent *openFolder // if it was missing and created
 }
 
-// prepareChange finds a change's folder and checks that the file is as the caller
-// saw it and may be changed.
+// prepareChange opens a change's folder and checks that the file is as the caller saw it and may be
+// changed.
 func (t *transaction) prepareChange(c *Change) error {
 	dir, err := t.openDir(filepath.Dir(c.Name), !c.Was.Exists && !c.Remove)
 	if err == unix.ENOENT && c.Was.Exists {
@@ -158,7 +153,7 @@ func (t *transaction) prepareChange(c *Change) error {
 	return nil
 }
 
-// check compares what is there now with what the caller saw, by the states.
+// check compares the current state with the one that the caller saw.
 func (it *item) check() error {
 	if it.now.Exists {
 		err := it.now.regular()
@@ -180,7 +175,7 @@ func (it *item) check() error {
 	return ErrChanged
 }
 
-// openDir opens a folder by handle, or makes it.
+// openDir opens a folder by handle, and creates it if make is set.
 func (t *transaction) openDir(name string, make bool) (*openFolder, error) {
 	if f := t.folders[name]; f != nil {
 		return f, nil
@@ -196,7 +191,7 @@ func (t *transaction) openDir(name string, make bool) (*openFolder, error) {
 		err = retryInterrupted(func() error { return unix.Mkdirat(f.parent.fd, base, 0o777) })
 		if err == nil {
 			t.made = append(t.made, f)
-		} else if err == unix.EEXIST { // somebody else was quicker
+		} else if err == unix.EEXIST { // somebody else was faster
 			f.parent = nil
 		} else {
 			return nil, err
@@ -249,9 +244,8 @@ func (t *transaction) temps() []string {
 	return names
 }
 
-// placeAll puts the files in their places, and looks afterwards whether all the
-// replaced ones were what they should have been: once at once, and once more
-// when everything is done and nobody can have the old ones open by mistake.
+// placeAll replaces the files and checks that the replaced ones were as expected: at once, and
+// again when everything is done and nobody can have opened an old one by mistake.
 func (t *transaction) placeAll() error {
 	if err := t.moved(); err != nil {
 		return err
@@ -274,7 +268,7 @@ func (t *transaction) placeAll() error {
 	return nil
 }
 
-// flushFolders has the folders written to the disk that hold new names.
+// flushFolders writes the folders with new names to the disk.
 func (t *transaction) flushFolders() error {
 	flushed := map[*openFolder]bool{}
 	one := func(f *openFolder) error {
@@ -308,8 +302,8 @@ func (t *transaction) flushFolders() error {
 	return nil
 }
 
-// removeOld removes the old contents. All is done by now, so a failure only leaves
-// a file too many.
+// removeOld removes the old contents. The changes are already complete, so a failure only leaves an
+// extra file.
 func (t *transaction) removeOld() {
 	for _, it := range t.items {
 		if it.staged {
@@ -329,8 +323,8 @@ func (t *transaction) removeTemp(it *item) error {
 	return pathError("remove", name, err)
 }
 
-// rollback puts everything back, the last first. It returns an error for each
-// file that cannot be put back.
+// rollback undoes everything, the last change first. It returns an error for each file that cannot
+// be restored.
 func (t *transaction) rollback() (errs []error) {
 	for _, it := range slices.Backward(t.items) {
 		if it.done {
@@ -361,12 +355,12 @@ func (t *transaction) close() {
 	}
 }
 
-// remove removes a name, not giving up at the first difficulty.
+// remove removes a name, with retries.
 func remove(dir int, name string, flags int) error {
 	return stubborn(func() error { return unix.Unlinkat(dir, name, flags) })
 }
 
-// stubborn tries what should not fail a few times more.
+// stubborn retries a call that should not fail.
 func stubborn(call func() error) (err error) {
 	for range 4 {
 		err = retryInterrupted(call)

@@ -1,19 +1,16 @@
-// Package disk replaces files whole. A name is opened by handle, folder by
-// folder, and no link is followed; a change is written to a file of its own
-// beside the old one, and only when every change of a [Commit] is ready do
-// they take the places of the old files. Whoever reads meanwhile sees the old
-// contents or the new, and a failure on the way puts everything back.
+// Package disk replaces whole files. It opens a name by handle, folder by folder, and follows no
+// links. It writes each change to a new file beside the old one, and only when every change of a
+// [Commit] is ready do the new files replace the old ones. Readers see the old contents or the new,
+// and a failure restores everything.
 //
-// What somebody else changes at the same time is not lost: [Commit] is told
-// what the caller saw, looks at what it has replaced, and gives it back with
-// [ErrChanged] if that is something else.
+// Concurrent changes by others are not lost: the caller tells [Commit] what it saw, and Commit
+// checks what it has replaced and restores it with [ErrChanged] if it is something else.
 //
-// Linux has all of it. The other unixes lack some calls and say so where they
-// do; other systems have a simple version made of os.Rename, which can also
-// be had anywhere with the build tag disk_simple, so that it can be tested.
+// Linux supports all of this. Other unixes lack some calls, as noted in their files. Other systems
+// use a simple version based on os.Rename, which the build tag disk_simple selects on any system,
+// so that it can be tested.
 //
-// Small files of our own, which nobody else changes, need less: see
-// [ReplaceSmall] and [ReadSmall].
+// Small files of our own, which nobody else changes, need less: see [ReplaceSmall] and [ReadSmall].
 package disk
 
 import (
@@ -26,8 +23,8 @@ import (
 )
 
 var (
-	// ErrChanged says that somebody else changed, made or removed a file
-	// since the caller looked at it. Nothing was done.
+	// ErrChanged says that somebody else changed, created or removed a file since the caller read
+	// it. Nothing was changed.
 	ErrChanged = errors.New("changed on disk")
 	// ErrNotRegular refuses folders, pipes, sockets and devices. For a
 	// folder the error is also a syscall.EISDIR.
@@ -36,8 +33,7 @@ var (
 	ErrTooLarge = errors.New("file too large")
 )
 
-// A State is what a name held when it was looked at. The zero State is that
-// of a missing file.
+// A State is what a name held when it was looked at. The zero State is that of a missing file.
 type State struct {
 	Exists bool
 	Size   int64
@@ -49,9 +45,8 @@ type State struct {
 	owner
 }
 
-// Same reports whether both are the same file and nothing has been written
-// to it in between, as far as the clock of the file system can tell. Two
-// missing files are the same.
+// Same reports whether s and o are the same file, unmodified between the two as far as the clock of
+// the file system can tell. Two missing files are the same.
 func (s State) Same(o State) bool {
 	if !s.Exists || !o.Exists {
 		return s.Exists == o.Exists
@@ -63,7 +58,7 @@ func (s State) sameFile(o State) bool {
 	return s.Exists && o.Exists && s.dev == o.dev && s.ino == o.ino
 }
 
-// regular returns nil for a regular file and else why it is none.
+// regular returns nil for a regular file, and an error for anything else.
 func (s State) regular() error {
 	switch {
 	case s.Mode.IsRegular():
@@ -76,53 +71,48 @@ func (s State) regular() error {
 	return ErrNotRegular
 }
 
-// A Change is what shall become of one file.
+// A Change is the new content of a file, or its removal.
 type Change struct {
 	Name   string // absolute and clean; neither it nor a folder above is a link
-	Data   []byte // what the file shall hold
-	Remove bool   // or that it shall be gone
+	Data   []byte // the new contents
+	Remove bool   // remove the file instead
 
-	// Was is what the caller saw under Name and WasData the contents; both
-	// are checked at the last moment. Where the states differ, the contents
-	// decide. WasData may be nil for contents the caller did not read: then
-	// any difference of the states counts as a change.
+	// Was is the state that the caller saw under Name, and WasData the contents. Both are checked
+	// at the last moment. If the states differ, the contents decide. WasData may be nil for
+	// contents that the caller did not read: then any difference of the states counts as a change.
 	Was     State
 	WasData []byte
 
-	// Mode is the permission of a new file, exactly; 0 stands for what a new
-	// file gets by itself, 0666 less the umask. An existing file keeps mode,
-	// owner, group and, on Linux, extended attributes and access lists.
+	// Mode is the exact permission of a new file; 0 stands for the default, 0666 less the umask. An
+	// existing file keeps its mode, owner, group and, on Linux, extended attributes and access
+	// lists.
 	Mode fs.FileMode
-	// SetMode gives Mode to a file that exists, too.
+	// SetMode applies Mode to an existing file too.
 	SetMode bool
 }
 
 // oldContentsKnown reports whether the change says what the old contents were.
 func (c *Change) oldContentsKnown() bool { return c.WasData != nil || c.Was.Size == 0 }
 
-// Options are settings of a Commit. The zero value is good for files that
-// need not outlive a power cut.
+// Options configure a Commit. The zero value suits files that need not survive a power failure.
 type Options struct {
-	// Sync has files and folders written to the disk before Commit returns.
-	// Without it a power cut soon after can leave old or even empty files.
+	// Sync writes files and folders to the disk before Commit returns. Without it, a power failure
+	// soon after can leave old or even empty files.
 	Sync bool
 	// Temp returns the random part of a temporary name; nil makes one of 16
 	// random hexadecimal digits.
 	Temp func() string
-	// Litter remembers temporary files that could not be removed; nil leaves
-	// them behind.
+	// Litter remembers temporary files that could not be removed; when nil, they are left behind.
 	Litter *Litter
-	// Staged, if set, is called when all changes are written and none is
-	// visible yet, so that the caller can put down what a crash would leave.
-	// temps[i] is the file beside changes[i] that holds the new contents
-	// before and the old contents after it takes its place (for a removal
-	// only the latter). Where the file system cannot exchange two names the
-	// old contents are in the same name with .old in place of .tmp. An error
-	// calls the whole off.
+	// Staged, if set, is called when all changes are written and none is visible yet, so that the
+	// caller can record what a crash would leave. temps[i] is the file beside changes[i] that holds
+	// the new contents before the replacement and the old contents after it (for a removal only the
+	// latter). On file systems that cannot exchange two names, the old contents are under the same
+	// name with .old instead of .tmp. An error cancels the Commit.
 	Staged func(temps []string) error
 }
 
-// The names of temporary files begin and end so.
+// The prefix and suffix of temporary files.
 const (
 	tempPrefix = ".helve-"
 	tempSuffix = ".tmp"
@@ -141,7 +131,7 @@ func pathError(op, name string, err error) error {
 	return &fs.PathError{Op: op, Path: name, Err: err}
 }
 
-// checkName refuses names that a handle walk cannot take.
+// checkName refuses names that cannot be opened by handle.
 func checkName(name string) error {
 	if !filepath.IsAbs(name) || filepath.Clean(name) != name || strings.IndexByte(name, 0) >= 0 {
 		return syscall.EINVAL
@@ -149,7 +139,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// checkChanges refuses names that are no good and files named twice.
+// checkChanges refuses invalid and duplicate names.
 func checkChanges(changes []Change) error {
 	seen := make(map[string]bool, len(changes))
 	for i := range changes {

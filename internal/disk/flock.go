@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// held are open files that this caller has locked.
+// held holds open files that this caller has locked.
 type held []heldFile
 
 type heldFile struct {
@@ -17,8 +17,8 @@ type heldFile struct {
 	state State
 }
 
-// release unlocks before it closes: a child that is just being started may
-// have a copy of the file for a moment, and a lock lives as long as that.
+// release unlocks before it closes: a child process that is just starting may briefly share the
+// open file, and a lock lives as long as that.
 func (h held) release() {
 	for _, f := range h {
 		_ = unix.Flock(f.fd, unix.LOCK_UN)
@@ -26,10 +26,8 @@ func (h held) release() {
 	}
 }
 
-// lockFiles locks all the files or waits with none, so that two processes
-// that come by the same file under different names do not wait for each
-// other. The system has no flock that ends with a context, so it is tried
-// again and again.
+// lockFiles locks all the files or none, so that two processes that reach the same file under
+// different names do not wait for each other. Since flock cannot be cancelled, it polls.
 func lockFiles(ctx context.Context, names []string) (held, error) {
 	for wait := pollLeast; ; wait = min(wait*2, pollMost) {
 		files, busy, err := tryFiles(names)
@@ -53,9 +51,9 @@ func tryFiles(names []string) (files held, busy bool, err error) {
 	return files, false, nil
 }
 
-// tryLockFile locks the file of a name unless somebody else has it. A file that is
-// missing, is no regular file, may not be read or lies where there are no
-// locks is left alone: whoever uses it next will say what is wrong with it.
+// tryLockFile locks the file with a name unless somebody else has locked it. It ignores a file that
+// is missing, not regular, not readable or on a file system without locks: whoever uses the file
+// next reports the problem.
 func (h *held) tryLockFile(name string) (busy bool, err error) {
 	dir, base, err := openParent(name)
 	if err != nil {
@@ -92,9 +90,8 @@ func (h *held) tryAt(dir int, base string) (busy bool, err error) {
 	return false, nil
 }
 
-// lockOpen locks an open file and checks that the name still leads to it: it
-// may have been replaced since it was opened, and then it is to be tried
-// again as if it were busy.
+// lockOpen locks an open file and checks that the name still leads to it. If the file was replaced
+// since it was opened, the caller has to try again as if it were busy.
 func lockOpen(fd, dir int, base string) (locked, busy bool) {
 	err := retryInterrupted(func() error { return unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) })
 	if err != nil {

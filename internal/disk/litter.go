@@ -8,15 +8,15 @@ import (
 	"sync"
 )
 
-// Litter are temporary files of Commits that nobody needs any more and that
-// could not be removed, as on a disk that was made read-only meanwhile. The next
-// Commit that is given the same Litter tries again. The zero value is empty.
+// Litter holds temporary files of Commits that are no longer needed and could not be removed, for
+// example because the disk was made read-only. The next Commit with the same Litter tries again.
+// The zero value is empty.
 type Litter struct {
 	mu    sync.Mutex
 	names []string
 }
 
-// mostLitter is how many files are remembered. Those beyond stay.
+// mostLitter limits how many files are remembered.
 const mostLitter = 1000
 
 func (l *Litter) add(name string) {
@@ -30,8 +30,8 @@ func (l *Litter) add(name string) {
 	}
 }
 
-// removeAll removes what can be removed now. The names are random, so that nothing
-// else can be meant by them.
+// removeAll removes what can be removed now. The names are random, so they cannot have become those
+// of other files.
 func (l *Litter) removeAll() {
 	if l == nil {
 		return

@@ -9,41 +9,37 @@ import (
 	"time"
 )
 
-// Locks lets one caller at a time work on a file. Within the process callers
-// are served in the order they came. Between processes the file itself is
-// locked with flock, which ends with the process that holds it; it is advice
-// that other programs of ours follow and nobody is forced to. A process needs
-// one Locks; the zero value is good. Not on Windows, where callers of other
-// processes are not held off.
+// Locks lets one caller at a time work on a file. Within the process, callers are served in order
+// of arrival. Between processes, the file itself is locked with flock, which ends with the process
+// that holds it. The lock is advisory: only helve's processes respect it. A process needs one
+// Locks; the zero value is ready to use. On Windows, processes do not exclude each other.
 type Locks struct {
 	mu    sync.Mutex
 	names map[string]*turns // of the names that are locked
 }
 
-// turns is who waits for a name that is locked.
+// turns is the queue for a locked name.
 type turns struct {
-	waiting list.List // of chan struct{}, closed when it is that one's turn
+	waiting list.List // of chan struct{}, closed when it is the waiter's turn
 	since   time.Time // when the name was last free for other processes
 }
 
 const (
-	// A process that works on a file without a gap leaves one after grabTime,
-	// for other processes to come in: they look at intervals of at most
-	// pollMost, so politeTime is enough for one of them.
+	// A process that uses a file without a break leaves a gap after grabTime for other processes.
+	// They poll at intervals of at most pollMost, so a gap of politeTime lets one of them in.
 	grabTime   = 100 * time.Millisecond
 	politeTime = 2 * pollMost
 	pollLeast  = 200 * time.Microsecond
 	pollMost   = 2 * time.Millisecond
 )
 
-// Lock locks the names, absolute and free of links, all of them or, if ctx
-// ends first, none. A name may be missing on disk: then only callers of this
-// process wait. Names may repeat. Since the lock is on the file, a [Commit]
-// of the file, when it is done, lets other processes go ahead: lock, read,
-// commit and release, and look again before the next commit.
+// Lock locks the names, absolute and without links: all of them or, if ctx ends first, none. A name
+// may be missing on disk: then it is only locked within this process. Names may repeat. Because the
+// lock is on the file, other processes can continue after a [Commit] has replaced the file: lock,
+// read, commit and release, and read again before the next commit.
 func (l *Locks) Lock(ctx context.Context, names ...string) (release func(), err error) {
 	names = slices.Clone(names)
-	slices.Sort(names) // so that no two callers wait for each other
+	slices.Sort(names) // a fixed order prevents deadlocks
 	names = slices.Compact(names)
 	var mine []string
 	undo := func() {
@@ -78,8 +74,7 @@ func (l *Locks) Lock(ctx context.Context, names ...string) (release func(), err 
 	}), nil
 }
 
-// take waits for the turn at a name. It reports whether it is time to let
-// other processes have theirs.
+// take waits for its turn at a name. It reports whether other processes should be let in.
 func (l *Locks) take(ctx context.Context, name string) (polite bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -120,7 +115,7 @@ func (l *Locks) take(ctx context.Context, name string) (polite bool, err error) 
 	return polite, nil
 }
 
-// wakeNext gives a name to the next who waits.
+// wakeNext passes a name to the next waiter.
 func (l *Locks) wakeNext(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,17 +12,15 @@ import (
 )
 
 const (
-	// folderFlags open a folder to go on from there.
+	// folderFlags open a folder in order to open something below it.
 	folderFlags = walkFlag | unix.O_DIRECTORY | unix.O_NOFOLLOW
-	// readFlags open a file for reading and never wait, not even for the
-	// other end of a pipe.
+	// readFlags open a file for reading without ever blocking, even on a pipe.
 	readFlags = unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOFOLLOW | unix.O_NOCTTY
 )
 
-// Open opens a name that is absolute and clean and holds no links, following
-// none: what is opened is what the name said when it was resolved, or
-// nothing, also when somebody swaps a folder for a link meanwhile (then the
-// error is syscall.ELOOP). It makes and cuts no files: that is for [Commit].
+// Open opens a name that is absolute, clean and without links. It follows no links: if somebody
+// replaces a folder by a link in the meantime, the error is syscall.ELOOP. It neither creates nor
+// truncates files; [Commit] does that.
 func Open(name string, flags int) (*os.File, error) {
 	fd, err := open(name, flags|unix.O_NOFOLLOW)
 	if err != nil {
@@ -68,8 +66,8 @@ func openByParts(name string, flags int) (int, error) {
 	return openAt(dir, parts[last], flags)
 }
 
-// openAt opens what a folder holds. Systems disagree on what error a link
-// that is not followed gives; here it is always ELOOP.
+// openAt opens an entry of a folder. Systems return different errors for a link that is not
+// followed; openAt always returns ELOOP.
 func openAt(dir int, name string, flags int) (fd int, err error) {
 	err = retryInterrupted(func() error {
 		fd, err = unix.Openat(dir, name, flags|unix.O_CLOEXEC, 0)
@@ -105,8 +103,8 @@ func openParent(name string) (dir int, base string, err error) {
 	return dir, base, err
 }
 
-// Look says what a name holds; a missing one is no error. The last part may
-// be a link, which is not followed; the folders above may not.
+// Look returns the state of a name; a missing one is no error. If the last part is a link, it is
+// not followed. The folders above must not be links.
 func Look(name string) (State, error) {
 	dir, base, err := openParent(name)
 	if err == unix.ENOENT {
@@ -125,11 +123,11 @@ func Look(name string) (State, error) {
 	return st, pathError("stat", name, err)
 }
 
-// owner is whom a file belongs to.
+// owner is the owner of a file.
 type owner struct{ uid, gid uint32 }
 
-// sameTime reports whether both have the same size and time of change. Unlike
-// in Same, a file may have got another name meanwhile.
+// sameTime reports whether both have the same size and modification time. Unlike Same, it allows
+// the file to have been renamed.
 func (s State) sameTime(o State) bool { return s.Size == o.Size && s.mtime == o.mtime }
 
 // sameRights reports whether both have the same mode and owner.
@@ -137,7 +135,7 @@ func (s State) sameRights(o State) bool {
 	return s.Mode == o.Mode && s.owner == o.owner
 }
 
-// statAt looks at what a folder holds; a missing name is no error.
+// statAt returns the state of an entry of a folder; a missing name is no error.
 func statAt(dir int, name string) (State, error) {
 	var st unix.Stat_t
 	err := retryInterrupted(func() error { return unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) })
@@ -150,7 +148,7 @@ func statAt(dir int, name string) (State, error) {
 	return stateOf(&st), nil
 }
 
-// statFile looks at an open file.
+// statFile returns the state of an open file.
 func statFile(fd int) (State, error) {
 	var st unix.Stat_t
 	if err := retryInterrupted(func() error { return unix.Fstat(fd, &st) }); err != nil {
@@ -204,7 +202,7 @@ func modeOf(bits uint32) fs.FileMode {
 	return mode
 }
 
-// bitsOf is the way back for the bits that fchmod sets.
+// bitsOf returns the bits of mode that fchmod sets.
 func bitsOf(mode fs.FileMode) uint32 {
 	bits := uint32(mode.Perm())
 	if mode&fs.ModeSetuid != 0 {

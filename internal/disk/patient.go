@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// InTime does something that may never come back, such as reading from a mount
-// whose server is gone. After the limit it is left behind, and what it still
-// gives is nobody's.
+// InTime runs do, which may never return, such as reading from a mount whose server is gone. After
+// the limit it abandons do and discards its result.
 func InTime[T any](limit time.Duration, do func() T) (made T, ok bool) {
 	done := make(chan T, 1)
 	go func() { done <- do() }()
@@ -22,8 +21,8 @@ func InTime[T any](limit time.Duration, do func() T) (made T, ok bool) {
 	}
 }
 
-// OfKernel reports whether a path leads to a file that the kernel makes up. It
-// says that it is a regular file, and reading it may wait for ever.
+// OfKernel reports whether a path is in a file system that the kernel generates. Such files appear
+// regular, but reading one may block forever.
 func OfKernel(path string) bool {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {

@@ -10,8 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// placeOne makes one change visible and checks that what it replaced is what
-// the caller saw.
+// placeOne makes one change visible and checks that what it replaced is what the caller saw.
 func (t *transaction) placeOne(it *item) error {
 	if it.Was.Exists {
 		if err := t.checkNow(it); err != nil {
@@ -42,8 +41,8 @@ func (t *transaction) placeOne(it *item) error {
 	return t.checkOld(it)
 }
 
-// landed finds out whether a change that the system said has failed was made
-// all the same, as can happen over a network.
+// landed finds out whether a change was made although the system returned an error, as can happen
+// over a network.
 func (t *transaction) landed(it *item) {
 	if it.done {
 		return
@@ -57,7 +56,7 @@ func (t *transaction) landed(it *item) {
 	}
 }
 
-// checkNow looks a last time at the file that is to be replaced.
+// checkNow checks the file to replace for the last time.
 func (t *transaction) checkNow(it *item) error {
 	st, err := statAt(it.dir.fd, it.base)
 	if err != nil || st.Same(it.now) {
@@ -66,9 +65,8 @@ func (t *transaction) checkNow(it *item) error {
 	return t.checkOldAt(it, it.base)
 }
 
-// checkOld looks at the file that was replaced, which nobody can come by any
-// more. Its last change may be too young for the clock to tell, so that the
-// contents are compared in any case.
+// checkOld checks the replaced file, which nobody can open any more. Its last change may be too
+// recent for the clock to show, so the contents are always compared.
 func (t *transaction) checkOld(it *item) error {
 	if !it.Was.Exists || it.copied {
 		return nil
@@ -84,16 +82,15 @@ func (t *transaction) checkOldAt(it *item, name string) error {
 	return err
 }
 
-// contents are what a file is expected to hold. If data is not known the
-// state decides.
+// contents are the expected contents of a file. If data is not known, the state decides.
 type contents struct {
 	file  State
 	data  []byte
 	known bool
 }
 
-// hasContents reports whether a name leads to the very file and it holds what it
-// shall, and waits a while for those who have it open for writing.
+// hasContents reports whether a name leads to the expected file with the expected contents. It
+// waits a while for programs that have the file open for writing.
 func (t *transaction) hasContents(dir *openFolder, name string, want contents) (bool, error) {
 	st, err := statAt(dir.fd, name)
 	if err != nil {
@@ -116,7 +113,7 @@ func (t *transaction) hasContents(dir *openFolder, name string, want contents) (
 	return watch(fd, func() (bool, error) { return t.still(fd, want) }, t.wait)
 }
 
-// wait uses up some of the patience. It reports false if there is none left.
+// wait uses up some of the patience. It returns false if none is left.
 func (t *transaction) wait() bool {
 	const step = time.Millisecond
 	if t.lacks.patience <= 0 {
@@ -127,7 +124,7 @@ func (t *transaction) wait() bool {
 	return true
 }
 
-// still reports whether an open file holds what it shall.
+// still reports whether an open file has the expected contents.
 func (t *transaction) still(fd int, want contents) (bool, error) {
 	if want.known {
 		return equal(fd, want.data, t.compareBuffer())
@@ -136,8 +133,7 @@ func (t *transaction) still(fd int, want contents) (bool, error) {
 	return st.sameTime(want.file), err
 }
 
-// swap puts the new file in the place of the old one and the old one under
-// the temporary name.
+// swap puts the new file in the place of the old one, and the old one under the temporary name.
 func (t *transaction) swap(it *item) error {
 	if !t.lacks.exchange {
 		err := exchange(it.dir.fd, it.temp, it.base)
@@ -149,9 +145,9 @@ func (t *transaction) swap(it *item) error {
 	return t.swapByLink(it)
 }
 
-// swapByLink is for file systems that cannot exchange names: the old file
-// gets a second name, or is copied where there are no second names, and is
-// then replaced. What somebody else puts there between these two is lost.
+// swapByLink is for file systems that cannot exchange names: the old file gets a second name, or is
+// copied where links are not supported, and is then replaced. What somebody else writes between the
+// two steps is lost.
 func (t *transaction) swapByLink(it *item) error {
 	if err := t.checkOldAt(it, it.base); err != nil {
 		return err
@@ -175,7 +171,7 @@ func (t *transaction) swapByLink(it *item) error {
 	return nil
 }
 
-// copyOld copies the file that is going to be replaced.
+// copyOld copies the file to replace.
 func (t *transaction) copyOld(it *item, backup string) error {
 	old, st, err := openRegular(it.dir.fd, it.base)
 	if err != nil {
@@ -208,9 +204,9 @@ func (t *transaction) copyOld(it *item, backup string) error {
 	return nil
 }
 
-// renameFree renames a file to a name that must be free. Where the system cannot do
-// that in one step the file has both names for a moment; where there are no
-// second names, whoever takes the name at the last moment loses.
+// renameFree renames a file to a name that must be free. Where the system cannot do that in one
+// step, the file briefly has both names; where links are not supported, somebody who takes the name
+// at the last moment loses their file.
 func (t *transaction) renameFree(dir int, from, to string) error {
 	if !t.lacks.noReplace {
 		err := renameNew(dir, from, to)

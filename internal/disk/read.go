@@ -10,21 +10,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// youngAge is the age below which the time of a file says little: the clock
-// of the file system is coarse, and the time is taken when a write begins and
-// not when it ends. What is as young as that is read twice.
+// youngAge is the age below which the time of a file proves little: file system clocks are coarse,
+// and the time is taken when a write begins rather than when it ends. Younger files are read twice.
 const youngAge = 20 * time.Millisecond
 
 const (
-	readTries   = 16 // how often a file is read that changes while it is read
-	settleTries = 50 // how often a file that is open for writing is looked at
+	readTries   = 16 // how often to read a file that changes while it is read
+	settleTries = 50 // how often to check a file that is open for writing
 	readPause   = time.Millisecond
 )
 
-// Read reads a regular file of at most max bytes (no bound if max is not
-// positive) and says what State the bytes belong to. A file that is written
-// to meanwhile is read again, and if that never ends the error is
-// [ErrChanged]. Nothing is waited for, whatever the name leads to.
+// Read reads a regular file of at most max bytes (no limit if max is not positive) and returns the
+// State that the bytes belong to. A file that is written meanwhile is read again; if it never
+// settles, the error is [ErrChanged]. Read never blocks, whatever the name leads to.
 func Read(name string, max int64) ([]byte, State, error) {
 	dir, base, err := openParent(name)
 	if err != nil {
@@ -65,7 +63,7 @@ func readOnce(dir int, base string, max int64) ([]byte, State, error) {
 	if err != nil {
 		return nil, State{}, err
 	}
-	// Made-up files, as in /proc, say that they are empty and are not.
+	// Generated files, as in /proc, report size 0 and are not empty.
 	if !after.Same(before) || int64(len(data)) != after.Size && after.Size != 0 {
 		return nil, State{}, nil
 	}
@@ -77,9 +75,8 @@ func readOnce(dir int, base string, max int64) ([]byte, State, error) {
 	return data, after, nil
 }
 
-// rereadEqual reads a file again and reports whether it holds the same. If
-// somebody has it open for writing, that is not believed before they have had
-// some time to go on.
+// rereadEqual reads a file again and reports whether it holds the same. If somebody has it open for
+// writing, it first gives them time to continue.
 func rereadEqual(fd int, data []byte) (bool, error) {
 	buf := make([]byte, min(len(data)+1, compareSize))
 	tries := settleTries
@@ -90,8 +87,8 @@ func rereadEqual(fd int, data []byte) (bool, error) {
 	})
 }
 
-// watch reports whether an open file is as it shall be, and looks again while
-// somebody has it open for writing and wait has not lost its patience.
+// watch reports whether an open file satisfies same, and checks again while somebody has it open
+// for writing and wait returns true.
 func watch(fd int, same func() (bool, error), wait func() bool) (bool, error) {
 	for {
 		who := lease(fd)
@@ -139,8 +136,8 @@ func readAt(fd int, to []byte, at int64) (n int, err error) {
 	return n, nil
 }
 
-// openRegular opens a regular file for reading. What is something else is
-// found out before it is opened, since opening a device can do things.
+// openRegular opens a regular file for reading. It checks the type before it opens the file,
+// because opening a device can have effects.
 func openRegular(dir int, base string) (int, State, error) {
 	st, err := statAt(dir, base)
 	if err != nil {

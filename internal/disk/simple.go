@@ -17,16 +17,15 @@ import (
 	"syscall"
 )
 
-// This file is for systems without handles of folders, such as Windows. It
-// works by name, so that between a check and the act somebody can slip
-// something else in; it keeps the mode bits and nothing else of a replaced
-// file; and callers of other processes are not held off.
+// This file is for systems without folder handles, such as Windows. It works by name, so somebody
+// can replace a file between a check and the change; it keeps only the mode bits of a replaced
+// file; and processes do not exclude each other.
 
-// owner is not known here.
+// owner is not known on these systems.
 type owner struct{}
 
-// Open opens a name that is absolute and clean and holds no links. Here a
-// folder that somebody swaps for a link meanwhile is followed.
+// Open opens a name that is absolute, clean and without links. On these systems, a folder that
+// somebody replaces by a link in the meantime is followed.
 func Open(name string, flags int) (*os.File, error) {
 	if err := checkName(name); err != nil || flags&(os.O_CREATE|os.O_TRUNC) != 0 {
 		return nil, pathError("open", name, syscall.EINVAL)
@@ -34,7 +33,7 @@ func Open(name string, flags int) (*os.File, error) {
 	return os.OpenFile(name, flags, 0)
 }
 
-// Look says what a name holds; a missing one is no error.
+// Look returns the state of a name; a missing one is no error.
 func Look(name string) (State, error) {
 	if err := checkName(name); err != nil {
 		return State{}, pathError("stat", name, err)
@@ -54,8 +53,8 @@ func simpleState(info fs.FileInfo) State {
 	return State{Exists: true, Size: info.Size(), Mode: info.Mode(), Links: 1, mtime: info.ModTime().UnixNano(), owner: owner{}}
 }
 
-// Read reads a regular file of at most max bytes (no bound if max is not
-// positive) and says what State the bytes belong to.
+// Read reads a regular file of at most max bytes (no limit if max is not positive) and returns the
+// State that the bytes belong to.
 func Read(name string, max int64) ([]byte, State, error) {
 	for range 16 {
 		data, st, err := simpleRead(name, max)
@@ -109,16 +108,16 @@ func simpleRead(name string, max int64) ([]byte, State, error) {
 	return nil, State{}, nil
 }
 
-// held are no files here: there are no locks between processes.
+// held is empty: there are no locks between processes here.
 type held struct{}
 
 func (held) release() {}
 
 func lockFiles(ctx context.Context, _ []string) (held, error) { return held{}, ctx.Err() }
 
-// Commit makes the changes, all of them or none, as far as that can be done
-// by name. A process that is killed in the middle leaves each file as it was
-// or as it shall be, but maybe not all alike, and temporary files.
+// Commit makes the changes, all of them or none, as far as that is possible by name. A process that
+// is killed in the middle leaves each file in its old or its new state, but possibly not all in the
+// same, and temporary files.
 func Commit(ctx context.Context, changes []Change, opt Options) (err error) {
 	if err := checkChanges(changes); err != nil {
 		return err
@@ -126,7 +125,7 @@ func Commit(ctx context.Context, changes []Change, opt Options) (err error) {
 	t := &simple{opt: opt}
 	done := false
 	defer func() {
-		if done { // and else also if Staged has panicked
+		if done { // also if Staged has panicked
 			return
 		}
 		if errs := t.rollback(); len(errs) > 0 {
@@ -243,7 +242,7 @@ func (t *simple) check(c *Change) ([]byte, fs.FileMode, error) {
 	return data, now.Mode.Perm(), err
 }
 
-// saw reports whether this is what the caller saw.
+// saw reports whether st and data are what the caller saw.
 func (c *Change) saw(st State, data []byte) bool {
 	if c.oldContentsKnown() {
 		return bytes.Equal(data, c.WasData)

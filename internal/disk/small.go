@@ -14,18 +14,16 @@ import (
 	"time"
 )
 
-// How often a file is put in its place where somebody who reads the old one
-// stands in the way, and what is waited in between.
+// How often to try replacing a file that a reader blocks, and how long to wait in between.
 const (
 	placeTries = 100
 	placePause = 10 * time.Millisecond
 )
 
-// ReplaceSmall puts data in the place of a file of ours, or makes one, that
-// only its owner can read. Whoever reads it meanwhile sees the old contents or
-// the new, and after an error it is as it was. A link of that name is replaced
-// and not followed; what others may have written is not asked about: that is
-// what [Commit] does. With sync the contents outlive a power cut.
+// ReplaceSmall replaces or creates a file of ours that only its owner can read. Readers see the old
+// contents or the new, and after an error the file is unchanged. A link of that name is replaced
+// and not followed. Changes by others are not detected; use [Commit] for that. With sync the
+// contents survive a power failure.
 func ReplaceSmall(name string, data []byte, sync bool) error {
 	temp, err := stageSmall(name, data, sync)
 	if err != nil {
@@ -52,8 +50,7 @@ func ReplaceSmall(name string, data []byte, sync bool) error {
 	return nil
 }
 
-// TrySmall does what [ReplaceSmall] of so many bytes needs and leaves nothing
-// of it, for those who can not do without it later.
+// TrySmall checks that [ReplaceSmall] of so many bytes would work, and leaves nothing behind.
 func TrySmall(name string, size int64) error {
 	temp, err := stageSmall(name, make([]byte, size), true)
 	if err != nil {
@@ -62,7 +59,7 @@ func TrySmall(name string, size int64) error {
 	return os.Remove(temp)
 }
 
-// stageSmall writes a file beside the one it is for, and returns its name.
+// stageSmall writes a temporary file beside the target and returns its name.
 func stageSmall(name string, data []byte, sync bool) (temp string, err error) {
 	f, err := os.CreateTemp(filepath.Dir(name), tempPrefix+"*"+tempSuffix) // mode 0600
 	if err != nil {
@@ -79,19 +76,18 @@ func stageSmall(name string, data []byte, sync bool) (temp string, err error) {
 	return f.Name(), nil
 }
 
-// Unplaced reports whether a file has the name of one that was not yet put in
-// its place. A process that was killed leaves it.
+// Unplaced reports whether a name is that of a temporary file of [ReplaceSmall], which a killed
+// process leaves behind.
 func Unplaced(name string) bool {
 	base := filepath.Base(name)
 	return strings.HasPrefix(base, tempPrefix) && strings.HasSuffix(base, tempSuffix)
 }
 
-// ReadSmall reads a regular file of at most most bytes, through links. It
-// waits for no pipe, also if there was a file a moment ago. The error of what
-// is no regular file is [ErrNotRegular], and that of a longer one
-// [ErrTooLarge]. Those who read what a tool changes want [Read].
+// ReadSmall reads a regular file of at most most bytes and follows links. It never blocks on a
+// pipe. The error is [ErrNotRegular] for anything but a regular file, and [ErrTooLarge] for a
+// longer one. For files that tools change, use [Read].
 func ReadSmall(name string, most int64) ([]byte, error) {
-	info, err := os.Stat(name) // before it is opened, since opening a device can do things
+	info, err := os.Stat(name) // before it is opened, because opening a device can have effects
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +102,7 @@ func ReadSmall(name string, most int64) ([]byte, error) {
 	return ReadOpen(f, most)
 }
 
-// ReadOpen is [ReadSmall] of a file that is open, from where it stands.
+// ReadOpen is [ReadSmall] for an open file, from its current offset.
 func ReadOpen(f *os.File, most int64) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -120,7 +116,7 @@ func ReadOpen(f *os.File, most int64) ([]byte, error) {
 	if _, err := buf.ReadFrom(io.LimitReader(f, most+1)); err != nil {
 		return nil, err
 	}
-	if int64(buf.Len()) > most { // it has grown, or is one that the kernel makes up
+	if int64(buf.Len()) > most { // it has grown, or the kernel generates it
 		return nil, pathError("read", f.Name(), tooLarge(most))
 	}
 	return buf.Bytes(), nil

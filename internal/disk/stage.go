@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	nameTries = 16  // how many temporary names are tried until one is free
-	batchSize = 64  // how many new files are open for writing at a time
-	flushers  = 8   // how many of them are written to the disk at a time
-	maxHeld   = 256 // how many new files are kept locked
+	nameTries = 16  // how many temporary names to try
+	batchSize = 64  // how many new files are open at a time
+	flushers  = 8   // how many of them are flushed at a time
+	maxHeld   = 256 // how many new files stay locked
 )
 
 // stage writes the new contents beside the old files.
@@ -32,8 +32,8 @@ func (t *transaction) stage(ctx context.Context) error {
 	return nil
 }
 
-// stageBatch writes a number of files and only then waits for the disk, for
-// several at once: file systems write them down in one go.
+// stageBatch writes a number of files and then flushes several at once, because file systems write
+// them to the disk together.
 func (t *transaction) stageBatch(ctx context.Context, batch []*item) (err error) {
 	defer func() {
 		for _, it := range batch {
@@ -63,7 +63,7 @@ func (t *transaction) stageBatch(ctx context.Context, batch []*item) (err error)
 	return nil
 }
 
-// flushNew has the new files of a batch written to the disk.
+// flushNew writes the new files of a batch to the disk.
 func flushNew(batch []*item) error {
 	errs := make([]error, len(batch))
 	var next atomic.Int64
@@ -83,8 +83,8 @@ func flushNew(batch []*item) error {
 	return errors.Join(errs...)
 }
 
-// writeNew checks the old file once more, by contents if need be, and writes the
-// new one. A removal only needs a name to move the old file to.
+// writeNew checks the old file once more, by its contents if necessary, and writes the new one. A
+// removal only needs a name to move the old file to.
 func (t *transaction) writeNew(it *item) error {
 	if it.Remove {
 		it.temp = t.newTemp()
@@ -108,9 +108,8 @@ func (t *transaction) writeNew(it *item) error {
 	return t.write(it, old)
 }
 
-// linkTemp gives a new file its temporary name, if it has none, and locks it
-// until the end, so that no other process that uses [Locks] builds on what
-// may yet be taken back.
+// linkTemp gives a new file its temporary name, if it has none, and locks it until the end, so that
+// no other process that uses [Locks] builds on a change that may be undone.
 func (t *transaction) linkTemp(it *item) (err error) {
 	if !it.open {
 		return nil
@@ -143,8 +142,7 @@ func (t *transaction) linkTemp(it *item) (err error) {
 	return err
 }
 
-// closeNew closes the new file. An error may be the first to say that
-// something was not written.
+// closeNew closes the new file. Its error may be the first sign of a failed write.
 func (it *item) closeNew() error {
 	if !it.open {
 		return nil
@@ -183,7 +181,7 @@ func (t *transaction) compareBuffer() []byte {
 // write makes the file with the new contents, without a name if possible.
 // old is the file it replaces, if it does.
 func (t *transaction) write(it *item, old int) (err error) {
-	mode := uint32(0o600) // until it belongs to whom it shall
+	mode := uint32(0o600) // until it has its final owner
 	if old < 0 && it.Mode == 0 {
 		mode = 0o666 // the system takes away the umask, or asks the folder
 	}
@@ -266,13 +264,13 @@ func writeAll(fd int, data []byte) error {
 	return nil
 }
 
-// copyRights gives a file the owner, the attributes and the mode of the old
-// one, in this order, since each may change what comes after it.
+// copyRights gives a file the owner, the attributes and the mode of the old one, in this order,
+// because each may change those after it.
 //
-// Who may write to a file of somebody else cannot give the new one away. It
-// is then ours, and if it cannot have the old group either, the new group
-// gets no more than everybody has. Programs that run as their owner or group
-// are not replaced by ones that run as somebody else.
+// A user who may write to a file of somebody else cannot give the new one away. It then belongs to
+// us, and if it cannot have the old group either, the new group gets no more rights than everybody.
+// Programs that run as their owner or group are not replaced by ones that would run as somebody
+// else.
 func copyRights(fd, old int, st State) error {
 	mode := st.Mode
 	now, err := statFile(fd)

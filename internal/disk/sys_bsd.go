@@ -8,20 +8,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// walkFlag opens a folder to go on from there.
+// walkFlag opens a folder in order to open something below it.
 const walkFlag = unix.O_RDONLY
 
-// exchange cannot be had here.
+// exchange is not supported.
 func exchange(int, string, string) error { return unix.ENOSYS }
 
-// renameNew cannot be had here.
+// renameNew is not supported.
 func renameNew(int, string, string) error { return unix.ENOSYS }
 
-// unsupported reports whether an error says that the system or the file
-// system does not know such a call.
+// unsupported reports whether an error says that the system or the file system does not support a
+// call.
 func unsupported(err error) bool {
 	return errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EOPNOTSUPP)
 }
 
-// flush has a file written to the disk.
+// flush writes a file to the disk.
 func flush(fd int) error { return again(func() error { return unix.Fsync(fd) }) }

@@ -9,15 +9,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// walkFlag opens a folder only to go on from there, which needs no right to
-// list it.
+// walkFlag opens a folder only to open something below it, which does not require the right to list
+// it.
 const walkFlag = unix.O_PATH
 
-// accessFlags has rights checked for who we act as.
+// accessFlags check rights for the effective user.
 const accessFlags = unix.AT_EACCESS | unix.AT_SYMLINK_NOFOLLOW
 
-// openWhole opens a name in one call that follows no link. It is not ok where
-// the kernel is too old for that or a sandbox forbids it.
+// openWhole opens a name in one call that follows no links. ok is false if the kernel is too old
+// for that or a sandbox forbids it.
 func openWhole(name string, flags int) (fd int, ok bool, err error) {
 	// O_NOFOLLOW would only change the error for a link at the end.
 	flags = flags&^unix.O_NOFOLLOW | unix.O_CLOEXEC
@@ -33,7 +33,7 @@ func openWhole(name string, flags int) (fd int, ok bool, err error) {
 	return fd, true, err
 }
 
-// exchange swaps two files of a folder in one step.
+// exchange atomically swaps two files of a folder.
 func exchange(dir int, a, b string) error {
 	return retryInterrupted(func() error { return unix.Renameat2(dir, a, dir, b, unix.RENAME_EXCHANGE) })
 }
@@ -43,26 +43,26 @@ func renameNew(dir int, from, to string) error {
 	return retryInterrupted(func() error { return unix.Renameat2(dir, from, dir, to, unix.RENAME_NOREPLACE) })
 }
 
-// unsupported reports whether an error says that the system or the file
-// system does not know such a call.
+// unsupported reports whether an error says that the system or the file system does not support a
+// call.
 func unsupported(err error) bool {
 	return errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EOPNOTSUPP)
 }
 
-// openNameless makes a file in a folder that has no name yet, so that nothing
-// is left of it when we are killed.
+// openNameless creates a file in a folder without a name, so that nothing is left of it if the
+// process is killed.
 func openNameless(dir int, mode uint32) (fd int, err error) {
 	err = retryInterrupted(func() error {
 		fd, err = unix.Openat(dir, ".", unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC, mode)
 		return err
 	})
-	if err == unix.EISDIR || err == unix.ENOENT { // kernels that do not know the flag
+	if err == unix.EISDIR || err == unix.ENOENT { // kernels without this flag
 		err = unix.EOPNOTSUPP
 	}
 	return fd, err
 }
 
-// nameFile gives a file of openNameless a name that must be free.
+// nameFile gives a file from openNameless a name, which must be free.
 func nameFile(fd, dir int, name string) error {
 	err := retryInterrupted(func() error {
 		return unix.Linkat(unix.AT_FDCWD, "/proc/self/fd/"+strconv.Itoa(fd), dir, name, unix.AT_SYMLINK_FOLLOW)
@@ -78,26 +78,26 @@ func nameFile(fd, dir int, name string) error {
 	return err
 }
 
-// flush has a file written to the disk.
+// flush writes a file to the disk.
 func flush(fd int) error { return retryInterrupted(func() error { return unix.Fsync(fd) }) }
 
-// A leaseState says who has a file open for writing.
+// A leaseState says whether somebody has a file open for writing.
 type leaseState int
 
 const (
 	unknown leaseState = iota // the system does not tell
 	writers                   // somebody
-	leased                    // nobody, and we would be told
+	leased                    // nobody, and the kernel would notify us
 )
 
-// lease asks for a lease on a file open for reading, which the kernel gives
-// only while nobody has it open for writing.
+// lease requests a lease on a file open for reading, which the kernel grants only while nobody has
+// it open for writing.
 func lease(fd int) leaseState {
 	_, err := unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_RDLCK)
 	switch err {
 	case nil:
-		// Who wants to write is made to wait, and the holder gets a signal,
-		// by default: nobody here listens for it.
+		// The kernel makes a writer wait and sends the holder a signal by default, which nothing
+		// here handles.
 		_, _ = unix.FcntlInt(uintptr(fd), unix.F_SETOWN, 0)
 		return leased
 	case unix.EAGAIN:
@@ -106,8 +106,7 @@ func lease(fd int) leaseState {
 	return unknown
 }
 
-// endLease gives a lease back. It reports false if somebody wanted to write
-// meanwhile.
+// endLease gives a lease back. It returns false if somebody wanted to write meanwhile.
 func endLease(fd int) bool {
 	kind, err := unix.FcntlInt(uintptr(fd), unix.F_GETLEASE, 0)
 	_, _ = unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_UNLCK)

@@ -4,19 +4,19 @@ package disk
 
 import "golang.org/x/sys/unix"
 
-// accessFlags: here rights are checked for the real user.
+// accessFlags check rights for the real user.
 const accessFlags = 0
 
-// openWhole cannot be had here.
+// openWhole is not supported.
 func openWhole(string, int) (fd int, ok bool, err error) { return -1, false, nil }
 
-// openNameless cannot be had here.
+// openNameless is not supported.
 func openNameless(int, uint32) (int, error) { return -1, unix.EOPNOTSUPP }
 
-// nameFile is never called, since there are no files without a name.
+// nameFile is never called, because there are no files without a name.
 func nameFile(int, int, string) error { return unix.EOPNOTSUPP }
 
-// A leaseState says who has a file open for writing.
+// A leaseState says whether somebody has a file open for writing.
 type leaseState int
 
 const (
@@ -25,12 +25,11 @@ const (
 	leased
 )
 
-// lease cannot be had here: a change made by somebody who opened the file
-// before it was replaced and writes after it was checked goes unseen.
+// lease is not supported: a change goes unnoticed if it is made by a program that opened the file
+// before it was replaced and writes after it was checked.
 func lease(int) leaseState { return unknown }
 
 func endLease(int) bool { return true }
 
-// attributes of files are not copied here, nor are access lists: what the
-// system keeps in them differs from one to the next.
+// copyAttributes copies nothing: what systems keep in attributes and access lists differs too much.
 func copyAttributes(int, int) error { return nil }

@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// Within reports whether a path is a folder or lies somewhere below it, by the
-// names alone: links are not looked at, nor whether there is anything. Whole
-// names count, so that /a/bc is not within /a/b. Both are absolute; what has
-// no name is nowhere.
+// Within reports whether path is dir or lies somewhere below it, by the names alone: links are not
+// followed, and nothing need exist. Whole elements count, so /a/bc is not within /a/b. Both are
+// absolute; an empty name is nowhere.
 func Within(dir, path string) bool {
 	if dir == "" || path == "" {
 		return false

@@ -10,20 +10,20 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// AskRead asks whether the contents of p may be read; see [Files.AskFor].
+// AskRead asks for permission to read p; see [Workspace.AskFor].
 func (f *Workspace) AskRead(ctx context.Context, a Asker, p Path) error {
 	return f.AskFor(ctx, a, permission.Request{Permission: "read"}, p)
 }
 
-// AskFor asks for a permission about p, under the name that was asked for
-// and, where links lead elsewhere, under the real name too.
+// AskFor asks for a permission for p, under the requested name and, if links lead elsewhere, under
+// the real name too.
 func (f *Workspace) AskFor(ctx context.Context, a Asker, req permission.Request, p Path) error {
 	asked, leads := req, req
 	asked.Patterns, asked.Always = []string{p.abs}, []string{"*"}
 	top, rel := f.cache.real(f.baseDir(p.dir)), relativeNames(f.baseDir(p.dir), p.abs)
 	asked.Forms = map[string][]string{p.abs: rel}
 	if p.real != p.abs && rel != nil && filepath.Join(top, rel[0]) == p.real {
-		// Only the way to the workspace is spelled otherwise: one thing, two names.
+		// Only the path to the workspace is spelled differently: one file, two names.
 		asked.Forms[p.abs] = append(asked.Forms[p.abs], p.real)
 		return a.Ask(ctx, asked)
 	}
@@ -35,7 +35,7 @@ func (f *Workspace) AskFor(ctx context.Context, a Asker, req permission.Request,
 	return a.Ask(ctx, asked, leads)
 }
 
-// relativeNames is the name of a file as seen from a folder.
+// relativeNames returns the name of a file relative to a folder.
 func relativeNames(top, file string) []string {
 	rel, err := filepath.Rel(top, file)
 	if err != nil {
@@ -44,21 +44,21 @@ func relativeNames(top, file string) []string {
 	return []string{rel}
 }
 
-// AskEdit asks in one request whether files may be changed, each under the
-// name from the worktree and, where links lead elsewhere, the real one too.
+// AskEdit asks in one request for permission to change files, each under its name relative to the
+// worktree and, if links lead elsewhere, the real one too.
 func (f *Workspace) AskEdit(ctx context.Context, a Asker, metadata map[string]any, paths ...Path) error {
 	req := f.EditRequest(paths...)
 	req.Metadata = metadata
 	return a.Ask(ctx, req)
 }
 
-// MayEdit reports whether files may be changed without asking anybody.
+// MayEdit reports whether files may be changed without asking.
 func (f *Workspace) MayEdit(a Decider, paths ...Path) bool { return a.Allowed(f.EditRequest(paths...)) }
 
-// EditRequest is what [Files.AskEdit] asks.
+// EditRequest returns the request that [Workspace.AskEdit] makes.
 func (f *Workspace) EditRequest(paths ...Path) permission.Request {
 	if f.cache == nil {
-		f = f.WithCache() // a dozen names of the same few folders are followed
+		f = f.WithCache() // the same few folders are resolved many times
 	}
 	req := permission.Request{
 		Permission: "edit", Always: []string{"*"},
@@ -91,13 +91,12 @@ func (f *Workspace) EditRequest(paths ...Path) permission.Request {
 	return req
 }
 
-// MayRead reports whether the contents of p may be shown without asking.
+// MayRead reports whether p may be read without asking.
 func (f *Workspace) MayRead(a Decider, p Path) bool { return f.underEveryName(p, a.Allowed) }
 
-// Withheld reports whether the contents of p are not shown even to a person
-// who is asked about something else than reading it: a rule denies reading it
-// under one of its names, or asks about that name. An ask about everything
-// singles nothing out.
+// Withheld reports whether the contents of p must not be shown, even to a person who is asked about
+// something else than reading it: a rule denies or asks about reading it under one of its names. An
+// ask about everything does not count.
 func (f *Workspace) Withheld(a Filterer, p Path) bool {
 	passes, _ := a.Filter("read")
 	return passes != nil && !f.underEveryName(p, func(req permission.Request) bool {
@@ -106,7 +105,7 @@ func (f *Workspace) Withheld(a Filterer, p Path) bool {
 	})
 }
 
-// underEveryName reports whether reading p is fine under each of its names.
+// underEveryName reports whether fine accepts reading p under each of its names.
 func (f *Workspace) underEveryName(p Path, fine func(permission.Request) bool) bool {
 	top := f.baseDir(p.dir)
 	for name, top := range map[string]string{p.abs: top, p.real: f.cache.real(top)} {
@@ -133,22 +132,22 @@ func (f *Workspace) underEveryName(p Path, fine func(permission.Request) bool) b
 			return false
 		}
 	}
-	return ctx.Err() == nil // what was not looked at may be anything
+	return ctx.Err() == nil // a file that was not checked may be anything
 }
 
-// A Decider says what is allowed without asking anybody.
+// A Decider decides without asking.
 type Decider interface {
 	Allowed(req permission.Request) bool
 }
 
-// outsideRequest asks whether the workspace may be left.
+// outsideRequest returns the request for leaving the workspace.
 func outsideRequest(target string, folder bool) permission.Request {
 	parent := filepath.Dir(target)
 	if folder {
 		parent = target
 	}
 	about, literal := filepath.Join(parent, "*"), parent
-	if !folder && isRoot(parent) { // a star there is the whole disk
+	if !folder && isRoot(parent) { // a star there would match the whole disk
 		about, literal = target, target
 	}
 	req := permission.Request{
@@ -156,7 +155,7 @@ func outsideRequest(target string, folder bool) permission.Request {
 		Metadata: map[string]any{"filepath": target, "parentDir": parent},
 	}
 	if strings.ContainsAny(literal, "*?") {
-		req.Always = nil // as a pattern it would approve others than this
+		req.Always = nil // as a pattern it would approve other files
 	}
 	return req
 }

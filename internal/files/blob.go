@@ -16,8 +16,7 @@ import (
 
 const maxBlob = 4 << 30
 
-// A blob file starts with a byte that says how the rest is packed, and the
-// size when unpacked.
+// A blob file starts with a byte for the kind of compression, and the uncompressed size.
 const (
 	packRaw    = 'r'
 	packFlate  = 'z'
@@ -28,8 +27,7 @@ func (s *History) blobPath(hash string) string {
 	return filepath.Join(s.opt.Dir, "blobs", hash[:2], hash)
 }
 
-// Content returns contents that are kept. The error is [ErrLost] if they are
-// not there or damaged.
+// Content returns kept contents. The error is [ErrLost] if they are missing or damaged.
 func (s *History) Content(hash string) ([]byte, error) {
 	var b bytes.Buffer
 	if err := s.copyBlob(&b, hash); err != nil {
@@ -38,8 +36,7 @@ func (s *History) Content(hash string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// copyBlob writes contents to w. What is written is right only if it returns
-// no error.
+// copyBlob writes contents to w. They are correct only if it returns no error.
 func (s *History) copyBlob(w io.Writer, hash string) error {
 	if !validHash(hash) {
 		return fmt.Errorf("reading contents %.80q: %w", hash, ErrLost)
@@ -115,20 +112,19 @@ func (s *History) pack(data []byte) []byte {
 	return append(head[:], data...)
 }
 
-// A parcel is contents made ready to be put into the store in no time, while
-// the lock is held.
+// A parcel holds contents prepared for storing quickly while the lock is held.
 type parcel struct {
 	hash string
 	data []byte
 	temp string // the file, if one had to be written
 	size int64  // of the file
 
-	pin   bool // temp is a second name of the one in the store, so that it stays
-	there bool // it is in the store
+	pin   bool // temp is a second name of the stored file, so that that stays
+	there bool // it is already stored
 }
 
-// prepareParcel readies contents outside the lock. Contents that are in the store
-// already are read, so that damaged ones are replaced while somebody has them.
+// prepareParcel prepares contents without the lock. Contents that are already stored are read, so
+// that damaged ones can be replaced.
 func (s *History) prepareParcel(hash string, data []byte) (parcel, error) {
 	p := parcel{hash: hash, data: data}
 	if s.copyBlob(io.Discard, hash) == nil {
@@ -144,7 +140,7 @@ func (s *History) write(p *parcel) (err error) {
 	return err
 }
 
-// temp writes a file under a name of its own.
+// temp writes a temporary file.
 func (s *History) temp(data []byte) (string, error) {
 	path := filepath.Join(s.opt.Dir, "tmp", rawID())
 	f, err := s.open(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL)

@@ -2,20 +2,20 @@ package files
 
 import "strings"
 
-// A builtin is a formatter that is known from the start.
+// A builtin is a built-in formatter.
 type builtin struct {
 	Formatter
 	experimental bool
-	// find returns the program if it is installed and wanted, otherwise "". It
-	// starts nothing.
+	// find returns the program if it is installed and the project uses it, and else "". It starts
+	// nothing.
 	find func(p projectDirs) string
-	// ask are arguments that make the program tell about itself, and probe
-	// judges the answer. No probe, no question.
+	// ask are arguments that make the program identify itself, and probe checks the answer. Without
+	// probe, the program is not asked.
 	ask   []string
 	probe func(output string, err error) bool
 }
 
-// builtins are the known formatters, in the order in which they run.
+// builtins returns the built-in formatters, in the order in which they run.
 func builtins() []builtin {
 	script := []string{".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts"}
 	web := append(script[:len(script):len(script)], ".html", ".htm", ".css", ".scss", ".sass", ".less", ".vue", ".svelte",
@@ -49,8 +49,8 @@ func builtins() []builtin {
 	}
 }
 
-// installed is a formatter that is on if its program is in PATH. Its name is
-// the program's.
+// installed returns a formatter that is enabled if its program is in PATH. Its name is the
+// program's.
 func installed(command string, extensions ...string) builtin {
 	words := strings.Fields(command)
 	return builtin{
@@ -65,13 +65,13 @@ func withFind(b builtin, find func(projectDirs) string) builtin {
 	return b
 }
 
-// withProbe has the program itself say whether it is the right one.
+// withProbe lets the program itself say whether it is the right one.
 func withProbe(b builtin, probe func(string, error) bool, args ...string) builtin {
 	b.probe, b.ask = probe, args
 	return b
 }
 
-// offline sets a variable that keeps the program from loading anything.
+// offline sets a variable that keeps the program from downloading anything.
 func offline(b builtin, setting string) builtin {
 	key, value, _ := strings.Cut(setting, "=")
 	b.Environment = map[string]string{key: value}
@@ -85,7 +85,7 @@ func experimental(b builtin) builtin {
 
 func succeeds(_ string, err error) bool { return err == nil }
 
-// isAir tells the R formatter from other programs of that name.
+// isAir distinguishes the R formatter from other programs named air.
 func isAir(output string, err error) bool {
 	line, _, _ := strings.Cut(output, "\n")
 	return err == nil && strings.Contains(line, "R language") && strings.Contains(line, "formatter")
@@ -116,7 +116,7 @@ func ocamlformat(p projectDirs) string {
 	return inPath("ocamlformat")
 }
 
-// ruff is wanted if the project sets it up or names it among what it needs.
+// ruff is enabled if the project configures or requires it.
 func ruff(p projectDirs) string {
 	program := inPath("ruff")
 	if program == "" || len(p.up("ruff.toml", ".ruff.toml")) > 0 {
@@ -130,7 +130,7 @@ func ruff(p projectDirs) string {
 	return ""
 }
 
-// uv stands in for ruff, which it is.
+// uv includes ruff and replaces it.
 func uv(p projectDirs) string {
 	if ruff(p) != "" {
 		return ""

@@ -13,20 +13,19 @@ import (
 // MaxEdit is the largest file that can be changed, in bytes.
 const MaxEdit = 64 << 20
 
-// A Held is a file that a claim holds: what it is, and what it contained
-// when it was claimed.
+// A Held is a claimed file with its state and contents at the time of the claim.
 type Held struct {
 	Path  Path
 	State disk.State
-	Data  []byte // nil where the file does not exist
+	Data  []byte // nil if the file does not exist
 
 	hash string
 }
 
-// Exists reports whether there is a file.
+// Exists reports whether the file exists.
 func (h *Held) Exists() bool { return h.State.Exists }
 
-// Hash names the contents.
+// Hash returns the hash of the contents.
 func (h *Held) Hash() string {
 	if h.hash == "" {
 		h.hash = HashOf(h.Data)
@@ -38,14 +37,14 @@ func (h *Held) stamp() string {
 	return stampOf(h.State.Size, h.State.Modified())
 }
 
-// A Claim holds files for a change: nobody else changes them through this
-// door meanwhile, in this process or in another.
+// A Claim locks files for a change: nobody else can change them through helve meanwhile, in this
+// process or in another.
 type Claim struct {
 	files   *Workspace
 	release func()
 }
 
-// Claim waits until the files are free and holds them until Release.
+// Claim waits until the files are free and locks them until Release.
 func (f *Workspace) Claim(ctx context.Context, paths ...Path) (*Claim, error) {
 	if err := f.Recover(ctx); err != nil && f.OnTrouble != nil {
 		f.OnTrouble(err)
@@ -65,10 +64,10 @@ func (f *Workspace) claimLocked(ctx context.Context, paths []Path) (*Claim, erro
 	return &Claim{files: f, release: release}, nil
 }
 
-// Release lets the files go.
+// Release unlocks the files.
 func (c *Claim) Release() { c.release() }
 
-// Get reads a file that was claimed. One that does not exist is no error.
+// Get reads a claimed file. A missing one is no error.
 func (c *Claim) Get(p Path) (*Held, error) {
 	data, state, err := disk.Read(p.real, MaxEdit)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -80,16 +79,16 @@ func (c *Claim) Get(p Path) (*Held, error) {
 	return &Held{Path: p, State: state, Data: data}, nil
 }
 
-// A Change is what a claimed file shall hold.
+// A Change is the new content of a claimed file.
 type Change struct {
 	*Held
 	Data   []byte
 	Remove bool
-	Mode   fs.FileMode // of a new file; the usual one when 0
-	// SetMode gives Mode to a file that exists, too.
+	Mode   fs.FileMode // of a new file; the default when 0
+	// SetMode applies Mode to an existing file too.
 	SetMode bool
 
-	// Encoding is how Data is to be read as text; "" where that is not known.
+	// Encoding is the text encoding of Data; "" if not known.
 	Encoding string
 }
 
@@ -97,14 +96,14 @@ func (c Change) unchanged() bool {
 	return c.Exists() != c.Remove && (c.Remove || string(c.Held.Data) == string(c.Data))
 }
 
-// By says who makes a change, for the history.
+// By identifies who makes a change, for the history.
 type By struct {
 	Session, Message, Call, Tool, Agent, Dir string
-	Undoes                                   []string // the change sets that this one takes back
+	Undoes                                   []string // the change sets that this one undoes
 }
 
-// A PendingChange is a change that was made and is not yet recorded: a formatter
-// may still go over the files. Settle ends it, and must be called.
+// A PendingChange is a change that was made but is not yet recorded, because a formatter may still
+// change the files. It must end with Settle.
 type PendingChange struct {
 	files   *Workspace
 	by      By
@@ -112,8 +111,7 @@ type PendingChange struct {
 	pending *PendingSet
 }
 
-// Commit makes the changes, all or none of them. What they replace is kept
-// in the history first.
+// Commit makes the changes, all of them or none. It first keeps in the history what they replace.
 func (c *Claim) Commit(ctx context.Context, by By, changes []Change) (*PendingChange, error) {
 	l := &PendingChange{files: c.files, by: by}
 	var writes []disk.Change
@@ -144,8 +142,8 @@ func (c *Claim) Commit(ctx context.Context, by By, changes []Change) (*PendingCh
 	return l, nil
 }
 
-// journal keeps what is about to be replaced. It runs when everything is
-// written beside the files and nothing has been replaced yet.
+// journal keeps what is about to be replaced. It runs when all new files are written and nothing
+// has been replaced yet.
 func (l *PendingChange) journal(temps []string) error {
 	if l.files.History == nil {
 		return nil
@@ -173,8 +171,7 @@ func (l *PendingChange) journal(temps []string) error {
 	return nil
 }
 
-// Rewrite writes what was written once more, where a formatter that failed
-// has left something else.
+// Rewrite writes the change again if a formatter that failed has left something else.
 func (l *PendingChange) Rewrite(ctx context.Context, p Path) error {
 	for _, ch := range l.changes {
 		if ch.Remove || ch.Path.real != p.real {
@@ -193,8 +190,7 @@ func (l *PendingChange) Rewrite(ctx context.Context, p Path) error {
 	return nil
 }
 
-// KeepMark puts the mark at the beginning of a file back where a formatter
-// has dropped it.
+// KeepMark restores the byte order mark of a file if a formatter has removed it.
 func (l *PendingChange) KeepMark(ctx context.Context) error {
 	const mark = "\ufeff"
 	var writes []disk.Change
@@ -204,7 +200,7 @@ func (l *PendingChange) KeepMark(ctx context.Context) error {
 		}
 		data, state, err := disk.Read(ch.Path.real, MaxEdit)
 		if err != nil || bytes.HasPrefix(data, []byte(mark)) {
-			continue // nothing is there to be mended
+			continue // nothing to repair
 		}
 		writes = append(writes, disk.Change{Name: ch.Path.real, Data: append([]byte(mark), data...), Was: state, WasData: data})
 	}
@@ -214,16 +210,15 @@ func (l *PendingChange) KeepMark(ctx context.Context) error {
 	return disk.Commit(ctx, writes, l.files.diskOptions())
 }
 
-// Settle looks at what the files hold now, notes that the session has seen
-// it, and ends the record. It returns them in the order of the changes that
-// were made; one that is gone has no contents.
+// Settle reads the files, records that the session has seen them, and completes the history record.
+// It returns them in the order of the changes; a missing file has no contents.
 func (l *PendingChange) Settle() ([]*Held, error) {
 	var out []*Held
 	after := map[string]KeptContent{}
 	var errs []error
 	for _, ch := range l.changes {
 		now, err := (&Claim{files: l.files}).Get(ch.Path)
-		if err != nil { // it was written, and somebody has made it unreadable since
+		if err != nil { // somebody has made it unreadable since it was written
 			errs, out = append(errs, err), append(out, &Held{Path: ch.Path})
 			continue
 		}
@@ -244,7 +239,7 @@ func (l *PendingChange) Settle() ([]*Held, error) {
 	return out, errors.Join(errs...)
 }
 
-// notifyChange reports a change to who watches.
+// notifyChange reports a change to the observer.
 func (l *PendingChange) notifyChange(ch Change, now *Held) {
 	if l.files.OnChange == nil {
 		return
@@ -259,7 +254,7 @@ func (l *PendingChange) notifyChange(ch Change, now *Held) {
 	l.files.OnChange(Changed{Session: l.by.Session, Call: l.by.Call, File: ch.Path.abs, Event: event})
 }
 
-// Changed is a file that was changed through this door.
+// Changed describes a file that was changed through the workspace.
 type Changed struct {
 	Session string
 	Call    string
@@ -267,5 +262,5 @@ type Changed struct {
 	Event   string // add, change or unlink
 }
 
-// diskOptions is how files are replaced.
+// diskOptions returns how files are replaced.
 func (f *Workspace) diskOptions() disk.Options { return disk.Options{Sync: f.Sync, Litter: &f.litter} }

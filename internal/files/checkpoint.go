@@ -14,53 +14,53 @@ import (
 	"time"
 )
 
-// Endangered is what a command that is about to run may destroy.
+// Endangered is something that a command which is about to run may destroy.
 type Endangered struct {
 	Path Pattern
-	Tree bool // with everything below it
-	// Name narrows Tree to files and folders whose own name fits this pattern;
-	// what is below such a folder counts too.
+	Tree bool // including everything below it
+	// Name limits Tree to files and folders whose own name matches this pattern; everything below
+	// such a folder counts too.
 	Name string
-	// Write says that it is written to and not replaced: where it is a link,
-	// what that leads to changes.
+	// Write says that the file is written to rather than replaced: if it is a link, its target
+	// changes.
 	Write bool
-	// From is what is copied or moved to Path: where that is a folder, the same
-	// names in it are written over.
+	// From is what is copied or moved to Path: if that is a folder, files with the same names in it
+	// are overwritten.
 	From []Pattern
-	// Move says that From is gone afterwards. It is kept where something is
-	// written over, so that both come back.
+	// Move says that From is gone afterwards. It is kept if something is overwritten, so that both
+	// can be restored.
 	Move bool
-	// Discard says that git throws work away, and Path is where: a file, or a
-	// folder with everything below it.
+	// Discard says that git discards changes under Path: a file, or a folder with everything below
+	// it.
 	Discard Discard
-	// Whole says that git does so in the whole worktree that Path lies in.
+	// Whole says that git does so in the whole worktree that contains Path.
 	Whole bool
 }
 
-// A Pattern is the name of a file, or of several.
+// A Pattern names one or more files.
 type Pattern struct {
-	Name string // absolute, or seen from Dir
-	Glob bool   // Name is a pattern of the shell's, with \ before what is meant as it is
+	Name string // absolute, or relative to Dir
+	Glob bool   // Name is a shell pattern, with \ before literal characters
 	Dir  string // absolute; [By.Dir] when empty
 }
 
-// A Discard is what git throws away.
+// A Discard is what git discards.
 type Discard uint8
 
-// What git throws away; one of them.
+// What git discards; exactly one of them.
 const (
 	Nothing     Discard = iota
-	Changes             // changes of files it tracks, also those only staged
-	Untracked           // files it does not track
-	AndIgnored          // files it does not track, ignored ones too
-	OnlyIgnored         // files it ignores
+	Changes             // changes of tracked files, staged or not
+	Untracked           // untracked files
+	AndIgnored          // untracked files, including ignored ones
+	OnlyIgnored         // ignored files
 )
 
-// CheckpointLimits bound what a checkpoint keeps, and for how long it looks. Zero fields
-// take their defaults.
+// CheckpointLimits limit what a checkpoint keeps and how long it may take. Zero fields have
+// defaults.
 type CheckpointLimits struct {
 	Files int           // 20,000
-	Bytes int64         // on the disk of the history; a fourth of its quota
+	Bytes int64         // on disk; a fourth of the history's quota
 	Time  time.Duration // 5 seconds
 }
 
@@ -74,19 +74,18 @@ func (l CheckpointLimits) withDefaults() CheckpointLimits {
 	return l
 }
 
-// A Lost is a file that is not what it was before a command.
+// A Lost is a file that a command has changed or removed.
 type Lost struct {
 	File  string // absolute
-	Title string // from the worktree
+	Title string // relative to the worktree
 	Gone  bool
-	Kept  bool // it can be brought back
+	Kept  bool // it can be restored
 }
 
-// A Checkpoint is what files held before a command. It ends in Settle, or in
-// Drop if the command does not run.
+// A Checkpoint holds the contents of files before a command. It ends with Settle, or with Drop if
+// the command does not run.
 type Checkpoint struct {
-	// Left is what could not be kept, in words, for who decides whether the
-	// command shall run.
+	// Left describes what could not be kept, for whoever decides whether the command may run.
 	Left []string
 
 	files   *Workspace
@@ -102,11 +101,11 @@ type candidate struct {
 	path   string
 	stamp  stamp
 	before KeptContent
-	why    string // it is not kept
-	group  int    // what comes later is kept later
+	why    string // why it is not kept
+	group  int    // order of keeping
 }
 
-// A stamp changes when a file does. Of a folder only the mode counts.
+// A stamp changes when a file does. For a folder only the mode counts.
 type stamp struct {
 	size, mtime, ctime int64
 	mode               fs.FileMode
@@ -124,10 +123,10 @@ func stampFrom(info fs.FileInfo) stamp {
 	return s
 }
 
-// Checkpoint puts what a command may destroy into the history: files and links
-// inside the workspace, ignored and untracked ones too. It looks only at what
-// is endangered, and changes nothing; links are kept as links. What does not
-// fit is in Left, and no error. An error says that nothing was kept.
+// Checkpoint keeps in the history what a command may destroy: files and links inside the workspace,
+// including ignored and untracked ones. It reads only what is endangered, and changes nothing;
+// links are kept as links. What does not fit is listed in Left. An error says that nothing was
+// kept.
 func (f *Workspace) Checkpoint(ctx context.Context, by By, at []Endangered, limits CheckpointLimits) (*Checkpoint, error) {
 	c := &Checkpoint{files: f, by: by}
 	if len(at) == 0 {
@@ -171,7 +170,7 @@ func (f *Workspace) Checkpoint(ctx context.Context, by By, at []Endangered, limi
 	return c, nil
 }
 
-// recordKept notes what was kept, before the command runs.
+// recordKept records what was kept, before the command runs.
 func (c *Checkpoint) recordKept(k *Backup, found []candidate) error {
 	set := ChangeSet{
 		Session: c.by.Session, Message: c.by.Message, Call: c.by.Call, Tool: c.by.Tool, Agent: c.by.Agent, Dir: c.by.Dir,
@@ -202,14 +201,14 @@ func (c *Checkpoint) recordKept(k *Backup, found []candidate) error {
 	return err
 }
 
-// Kept says how many files and folders could be brought back.
+// Kept returns how many files and folders could be restored.
 func (c *Checkpoint) Kept() int {
 	return len(slices.DeleteFunc(slices.Clone(c.kept), func(one candidate) bool { return one.why != "" }))
 }
 
-// Settle finds out what became of the files, after the command has ended, and
-// records it: what is gone or changed can be brought back by undo, all other
-// contents are let go. It looks closely only at what has another time.
+// Settle finds out what became of the files after the command has ended, and records it: undo can
+// restore what is gone or changed, and all other contents are released. It compares contents only
+// where the times differ.
 func (c *Checkpoint) Settle() error {
 	if c.pending == nil {
 		return nil
@@ -238,7 +237,7 @@ func (c *Checkpoint) Settle() error {
 	return nil
 }
 
-// now says what has become of a file, as cheaply as it can.
+// now returns the current state of a file, as cheaply as possible.
 func (one candidate) now() (content KeptContent, known bool) {
 	info, err := os.Lstat(one.path)
 	switch {
@@ -253,7 +252,7 @@ func (one candidate) now() (content KeptContent, known bool) {
 	return content, err == nil
 }
 
-// notifyLosses reports what was lost to who watches, as long as it is not too much.
+// notifyLosses reports the losses to the observer, unless there are too many.
 func (c *Checkpoint) notifyLosses() {
 	const most = 1000
 	if c.files.OnChange == nil {
@@ -268,7 +267,7 @@ func (c *Checkpoint) notifyLosses() {
 	}
 }
 
-// Drop forgets a checkpoint whose command did not run.
+// Drop discards a checkpoint whose command did not run.
 func (c *Checkpoint) Drop() error {
 	if c.pending == nil {
 		return nil
@@ -278,11 +277,11 @@ func (c *Checkpoint) Drop() error {
 	return err
 }
 
-// Changed lists the files that are gone or changed, once Settle has found out.
+// Changed returns the files that are gone or changed. It is empty before Settle.
 func (c *Checkpoint) Changed() []Lost { return c.lost }
 
-// ID is that of the change set with which what was lost can be brought back;
-// "" where nothing was, and before Settle.
+// ID returns the id of the change set that can restore what was lost, or "" if there is none, and
+// before Settle.
 func (c *Checkpoint) ID() string { return c.id }
 
 // leftovers are what is not kept, in words.
@@ -310,7 +309,7 @@ func (l *leftovers) list() []string {
 	return l.lines
 }
 
-// plainText is what a pattern says without its quotes.
+// plainText returns a pattern without its quoting.
 func plainText(pattern string) string {
 	var out strings.Builder
 	for i := 0; i < len(pattern); i++ {

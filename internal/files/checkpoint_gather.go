@@ -14,7 +14,7 @@ import (
 	"github.com/helve-dev/helve/internal/disk"
 )
 
-// A gatherer finds the files that may be lost.
+// A gatherer collects the files that may be lost.
 type gatherer struct {
 	files    *Workspace
 	by       By
@@ -34,8 +34,8 @@ type gatherer struct {
 }
 
 const (
-	// maxNames bounds what the record of a checkpoint takes: a set has to fit
-	// into 8 MiB, and an entry takes some 200 bytes beside its names.
+	// maxNames limits the record of a checkpoint: a set has to fit into 8 MiB, and an entry takes
+	// some 200 bytes beside its names.
 	maxNames = 7 << 20
 	perEntry = 200
 	// maxLooked is how many entries are looked at.
@@ -58,7 +58,7 @@ func (g *gatherer) inRoots(path string) bool {
 	return slices.ContainsFunc(g.roots, func(root string) bool { return within(root, path) })
 }
 
-// timeIsUp reports whether it is time to stop, and says so once.
+// timeIsUp reports whether the time limit is reached, and reports that once.
 func (g *gatherer) timeIsUp(ctx context.Context) bool {
 	if g.over {
 		return true
@@ -84,7 +84,7 @@ func (g *gatherer) tooLate(ctx context.Context) bool {
 	return g.over
 }
 
-// endangered gathers one danger.
+// endangered collects the files of one danger.
 func (g *gatherer) endangered(ctx context.Context, e Endangered) {
 	for _, path := range g.paths(ctx, e.Path) {
 		switch {
@@ -102,8 +102,8 @@ func (g *gatherer) endangered(ctx context.Context, e Endangered) {
 	}
 }
 
-// paths are the names that a word stands for, absolute; the folders of each
-// are real, the last part is as it was written.
+// paths returns the absolute names that a word stands for. The folders of each are resolved; the
+// last part stays as written.
 func (g *gatherer) paths(ctx context.Context, p Pattern) (out []string) {
 	names := []string{p.Name}
 	if p.Dir == "" {
@@ -113,7 +113,7 @@ func (g *gatherer) paths(ctx context.Context, p Pattern) (out []string) {
 		names = g.expandPattern(ctx, p)
 	}
 	if rest, ok := strings.CutPrefix(p.Name, "~"); ok && (rest == "" || rest[0] == '/') {
-		if home, err := os.UserHomeDir(); err == nil { // what was written may mean either
+		if home, err := os.UserHomeDir(); err == nil { // either may be meant
 			names = append(names, g.paths(ctx, Pattern{Name: "." + rest, Glob: p.Glob, Dir: home})...)
 		}
 	}
@@ -129,8 +129,7 @@ func (g *gatherer) paths(ctx context.Context, p Pattern) (out []string) {
 	return out
 }
 
-// lastReal follows the links of a name but for its last part, unless that ends
-// in a slash.
+// lastReal resolves the links of a name except its last part, unless the name ends in a slash.
 func lastReal(name string) string {
 	base := filepath.Base(name)
 	if base == "." || base == ".." || os.IsPathSeparator(name[len(name)-1]) || isRoot(filepath.Clean(name)) {
@@ -139,7 +138,7 @@ func lastReal(name string) string {
 	return filepath.Join(realName(name[:len(name)-len(base)]), base)
 }
 
-// expandPattern finds the names that a pattern stands for; itself if there are none,
+// expandPattern returns the names that a pattern matches, or the pattern itself if there are none,
 // as in the shell.
 func (g *gatherer) expandPattern(ctx context.Context, p Pattern) []string {
 	root, rest := p.Dir+string(filepath.Separator), p.Name
@@ -165,7 +164,7 @@ func (g *gatherer) expandPattern(ctx context.Context, p Pattern) []string {
 	return found
 }
 
-// matchPart goes on from a name by one part of a pattern.
+// matchPart extends a name by the matches of one part of a pattern.
 func (g *gatherer) matchPart(ctx context.Context, at, part string, last bool) []string {
 	slash := ""
 	if !last {
@@ -194,19 +193,18 @@ func (g *gatherer) matchPart(ctx context.Context, at, part string, last bool) []
 	return out
 }
 
-// mayMatch reports whether a name may fit a pattern: one that is not understood may
-// be anything.
+// mayMatch reports whether a name may match a pattern. An invalid pattern may match anything.
 func mayMatch(pattern, name string) bool {
 	pattern = strings.ReplaceAll(pattern, "[!", "[^")
 	ok, err := filepath.Match(pattern, name)
 	return ok || err != nil || strings.Contains(pattern, "[[:") || strings.Contains(pattern, "(")
 }
 
-// addFile gathers one name. Where it is written to, what it leads to counts.
+// addFile collects one name. If it is written to, the target of a link counts.
 func (g *gatherer) addFile(path string, write bool) {
 	info, err := os.Lstat(path)
 	if err != nil {
-		return // nothing is there to be lost
+		return // nothing to lose
 	}
 	if !g.inRoots(path) {
 		g.left.add(path, "outside the workspace")
@@ -229,8 +227,7 @@ func (g *gatherer) addFile(path string, write bool) {
 	}
 }
 
-// received gathers what is written over when something is copied or moved to a
-// name.
+// received collects what is overwritten when something is copied or moved to a name.
 func (g *gatherer) received(ctx context.Context, to string, e Endangered) {
 	var from []string
 	for _, name := range e.From {
@@ -259,8 +256,8 @@ func (g *gatherer) received(ctx context.Context, to string, e Endangered) {
 	}
 }
 
-// merged gathers what is written over when a folder is copied to a name: the
-// files that are in both.
+// merged collects what is overwritten when a folder is copied to a name: the files that are in
+// both.
 func (g *gatherer) merged(ctx context.Context, src, to string) {
 	queue := []string{""}
 	for len(queue) > 0 && !g.timeIsUp(ctx) {
@@ -289,7 +286,7 @@ func (g *gatherer) merged(ctx context.Context, src, to string) {
 	}
 }
 
-// tree gathers a name with everything below it.
+// tree collects a name with everything below it.
 func (g *gatherer) tree(ctx context.Context, path string) {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -325,8 +322,8 @@ func (g *gatherer) tree(ctx context.Context, path string) {
 	}
 }
 
-// addMatching gathers what in a tree has a name that fits a pattern. Of the rest it
-// looks at the names only.
+// addMatching collects what in a tree has a matching name. Of everything else it reads only the
+// names.
 func (g *gatherer) addMatching(ctx context.Context, path, pattern string) {
 	if !g.inRoots(path) {
 		g.tree(ctx, path) // says so
@@ -356,8 +353,8 @@ func (g *gatherer) addMatching(ctx context.Context, path, pattern string) {
 	}
 }
 
-// addFolder gathers what is in a folder, and returns the folders in it that enter
-// says are to be entered. They are gathered in any case.
+// addFolder collects the contents of a folder, and returns the subfolders to enter. The subfolders
+// themselves are always collected.
 func (g *gatherer) addFolder(ctx context.Context, dir string, enter func(string) bool) (below []string) {
 	d, err := disk.Open(dir, os.O_RDONLY|dirFlag)
 	if err != nil {
@@ -389,8 +386,8 @@ func (g *gatherer) addFolder(ctx context.Context, dir string, enter func(string)
 	}
 }
 
-// isBulk knows the folders that tools fill and fill again: they come last, and
-// whole or not at all.
+// isBulk reports whether a folder is one that tools generate: such folders come last, and
+// completely or not at all.
 func isBulk(name string) bool {
 	switch name {
 	case ".git", "node_modules", ".venv", "venv", "target", "dist", "build", "out", "__pycache__", ".cache", ".next", ".gradle", ".tox",
@@ -400,7 +397,7 @@ func isBulk(name string) bool {
 	return false
 }
 
-// bulky gathers the folders that were put off, each whole or not at all.
+// bulky collects the postponed folders, each completely or not at all.
 func (g *gatherer) bulky(ctx context.Context) {
 	for len(g.bulk) > 0 && !g.over {
 		top := g.bulk[0]
@@ -432,7 +429,7 @@ func (g *gatherer) bulky(ctx context.Context) {
 	}
 }
 
-// add notes a file that may be lost.
+// add records a file that may be lost.
 func (g *gatherer) add(path string, info fs.FileInfo) {
 	if g.seen[path] || g.files.History.Holds(path) {
 		return
@@ -454,7 +451,7 @@ func (g *gatherer) add(path string, info fs.FileInfo) {
 	g.found = append(g.found, candidate{path: path, stamp: stampFrom(info), group: g.group})
 }
 
-// quotedSize is how long a name gets in the record, at most.
+// quotedSize returns the maximum length of a name in the record.
 func quotedSize(name string) int {
 	if !utf8.ValidString(name) {
 		return 2*len(name) + 16

@@ -16,20 +16,19 @@ import (
 	"github.com/helve-dev/helve/internal/disk"
 )
 
-// A repository is what is known of one of git's. Nothing of it is trusted, and
-// nothing of it is run.
+// A repository is what is known about a git repository. Nothing of it is trusted, and nothing of it
+// is run.
 type repository struct {
 	top     string // of its worktree
-	git     string // where it is kept
+	git     string // the git folder
 	index   *index
-	written int64           // when the index was, in nanoseconds
+	written int64           // modification time of the index, in nanoseconds
 	tracked []string        // in byte order, if asked for
 	loose   map[string]bool // by the bytes of the id
 	err     error
 }
 
-// repository finds the repository whose worktree a name lies in; nil if there
-// is none.
+// repository returns the repository whose worktree contains a name; nil if there is none.
 func (g *gatherer) repository(path string) *repository {
 	for dir := path; ; dir = filepath.Dir(dir) {
 		if r, ok := g.repos[dir]; ok {
@@ -47,7 +46,7 @@ func (g *gatherer) repository(path string) *repository {
 	}
 }
 
-// gitFolderOf is the folder that a .git is, or names.
+// gitFolderOf returns the folder that a .git is or names.
 func gitFolderOf(git string) string {
 	info, err := os.Stat(git)
 	if err != nil || info.IsDir() {
@@ -64,8 +63,7 @@ func gitFolderOf(git string) string {
 	return realName(to)
 }
 
-// readBounded reads a regular file that is not too long, and waits for
-// nothing.
+// readBounded reads a small regular file and never blocks.
 func readBounded(name string, most int64) ([]byte, error) {
 	f, err := disk.Open(name, os.O_RDONLY|syscall.O_NONBLOCK)
 	if err != nil {
@@ -95,8 +93,7 @@ func (r *repository) read() error {
 	return err
 }
 
-// objects lists the contents that are kept one by one: what was staged and not
-// committed is among them.
+// objects lists the loose objects, which include what was staged and not committed.
 func (r *repository) objects() map[string]bool {
 	if r.loose != nil {
 		return r.loose
@@ -134,7 +131,7 @@ func commonDir(git string) string {
 	return realName(to)
 }
 
-// discarded gathers what git throws away at a name.
+// discarded collects what git discards under a name.
 func (g *gatherer) discarded(ctx context.Context, path string, e Endangered) {
 	if !e.Whole { // a link is a name of its own, a folder may be reached by one
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
@@ -168,7 +165,7 @@ func (g *gatherer) discarded(ctx context.Context, path string, e Endangered) {
 	}
 }
 
-// indexName is a name as the index has it.
+// indexName returns a name as it stands in the index.
 func (r *repository) indexName(at string) (prefix string, ok bool) {
 	rel, err := filepath.Rel(r.top, at)
 	if err != nil || !filepath.IsLocal(rel) {
@@ -180,7 +177,7 @@ func (r *repository) indexName(at string) (prefix string, ok bool) {
 	return filepath.ToSlash(rel), true
 }
 
-// worktreePath is where a name of the index is. The name is a clean one.
+// worktreePath returns the path of a clean name of the index.
 func (r *repository) worktreePath(name string) string {
 	if isRoot(r.top) {
 		return filepath.Join(r.top, name)
@@ -188,14 +185,13 @@ func (r *repository) worktreePath(name string) string {
 	return r.top + string(filepath.Separator) + filepath.FromSlash(name)
 }
 
-// covers reports whether a name is prefix, or below it.
+// covers reports whether name is prefix or below it.
 func covers(prefix, name string) bool {
 	return prefix == "" || name == prefix || len(name) > len(prefix) && name[len(prefix)] == '/' && strings.HasPrefix(name, prefix)
 }
 
-// changes gathers the files that git tracks and that may hold something else
-// than its last commit: those that do not look as git noted, and those whose
-// contents are not packed away yet.
+// changes collects the tracked files that may differ from git's last commit: those that do not look
+// as git recorded, and those whose contents are still loose objects.
 func (g *gatherer) changes(ctx context.Context, r *repository, at string) {
 	prefix, ok := r.indexName(at)
 	if !ok {
@@ -219,7 +215,7 @@ func (g *gatherer) changes(ctx context.Context, r *repository, at string) {
 	g.compare(ctx, r, list, loose)
 }
 
-// compare looks at a number of files at once, by several goroutines.
+// compare checks a number of files in parallel.
 func (g *gatherer) compare(ctx context.Context, r *repository, list []indexEntry, loose map[string]bool) {
 	if g.over || g.tooLate(ctx) {
 		return
@@ -263,7 +259,7 @@ func indexes(n int) []int {
 	return out
 }
 
-// list makes the list of what is tracked.
+// list builds the list of tracked files.
 func (r *repository) list() {
 	if r.tracked != nil {
 		return
@@ -275,7 +271,7 @@ func (r *repository) list() {
 	slices.Sort(r.tracked) // it should be already
 }
 
-// untracked gathers the files that git does not track.
+// untracked collects the files that git does not track.
 func (g *gatherer) untracked(ctx context.Context, r *repository, at string, what Discard) {
 	r.list()
 	prefix, ok := r.indexName(at)
@@ -305,9 +301,9 @@ type untrackedWalk struct {
 
 // A visit is a folder to be looked at.
 type visit struct {
-	dir, name string // real, and from the top of the worktree
+	dir, name string // dir is resolved, name is relative to the top
 	rules     *ignoring
-	ignored   bool // it is itself
+	ignored   bool // the folder itself is ignored
 	whole     bool // nothing in it is tracked
 }
 
@@ -325,7 +321,7 @@ func (w *untrackedWalk) walk(ctx context.Context, at, prefix string) {
 	}
 }
 
-// holdsTracked reports whether there is a tracked file below a folder.
+// holdsTracked reports whether a tracked file lies below a folder.
 func (w *untrackedWalk) holdsTracked(name string) bool { return w.repo.tracks(name) }
 
 func (r *repository) tracks(folder string) bool {
@@ -370,8 +366,8 @@ func (w *untrackedWalk) visit(ctx context.Context, v visit) (below []visit) {
 	return below
 }
 
-// enters reports whether a folder is to be looked at, and gathers the folder
-// itself where it may go as a whole.
+// enters reports whether a folder has to be read, and collects the folder itself if it may go as a
+// whole.
 func (w *untrackedWalk) enters(v visit) bool {
 	switch {
 	case !v.whole:

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// ignoring are rules of .gitignore files, from the deepest up. They only say
-// which files need not be kept because git will not remove them, so a rule that
-// is not understood ignores nothing.
+// ignoring holds rules of .gitignore files, from the deepest folder up. They only say which files
+// need not be kept because git will not remove them, so an unknown rule ignores nothing.
 type ignoring struct {
 	above *ignoring
 	base  string // the folder of the file, from the top of the worktree
@@ -17,14 +16,14 @@ type ignoring struct {
 
 type ignoreRule struct {
 	glob     string
-	anchored bool // it is about the path from base, and not about a name
+	anchored bool // it applies to the path from base rather than to a name
 	folder   bool
 }
 
 const maxIgnore = 1 << 20 // bytes
 
-// withFolder adds the rules of a folder. A rule that takes others back makes all of
-// them unsure: then none above counts.
+// withFolder adds the rules of a folder. A rule that negates others makes them all uncertain: then
+// none above counts.
 func (g *ignoring) withFolder(dir, base string) *ignoring {
 	return g.read(filepath.Join(dir, ".gitignore"), base)
 }
@@ -63,8 +62,7 @@ func parseIgnore(line string) (r ignoreRule, ok bool) {
 	return r, err == nil
 }
 
-// match reports whether a name, from the top of the worktree, is surely
-// ignored.
+// match reports whether a name, relative to the top of the worktree, is certainly ignored.
 func (g *ignoring) match(name string, folder bool) bool {
 	for ; g != nil; g = g.above {
 		rel := name
@@ -88,8 +86,7 @@ func (g *ignoring) match(name string, folder bool) bool {
 	return false
 }
 
-// ignoringAbove reads the rules of the folders above one, which itself is not
-// among them.
+// ignoringAbove returns the rules of the folders above at, excluding its own.
 func (w *untrackedWalk) ignoringAbove(at string) *ignoring {
 	if w.what == AndIgnored {
 		return nil

@@ -40,8 +40,8 @@ const (
 	maxIndex    = 1 << 29
 )
 
-// An index is git's list of the files it tracks, read by ourselves: running
-// git would run what a repository's settings name. It may hold anything.
+// An index is git's list of tracked files. We parse it ourselves, because running git would run
+// programs that a repository's settings name. Its contents are untrusted.
 type index struct {
 	data     []byte
 	version  uint32
@@ -101,8 +101,7 @@ func (x *index) check() error {
 	return nil
 }
 
-// readEntry reads the entry at a place. prev is the name of the one before, which
-// is written over.
+// readEntry parses the entry at an offset. prev is the name of the previous one and is overwritten.
 func (x *index) readEntry(at int, prev []byte) (e indexEntry, next int, name []byte, err error) {
 	end := len(x.data) - x.hashSize
 	fixed := indexFixed + x.hashSize + 2
@@ -148,8 +147,7 @@ func (x *index) readEntry(at int, prev []byte) (e indexEntry, next int, name []b
 	return e, at + rest, name, nil
 }
 
-// offsetOf reads a number as git writes offsets, and says how long it is; 0 is
-// none.
+// offsetOf parses a number in git's offset encoding and returns its length; 0 if invalid.
 func offsetOf(b []byte) (v, n int) {
 	for n < len(b) && n < 4 {
 		c := b[n]
@@ -163,7 +161,7 @@ func offsetOf(b []byte) (v, n int) {
 	return 0, 0
 }
 
-// entries gives all entries that name a place in the worktree.
+// entries yields all entries that name a path in the worktree.
 func (x *index) entries() iter.Seq[indexEntry] {
 	return func(yield func(indexEntry) bool) {
 		at := indexHeader
@@ -185,8 +183,7 @@ func (x *index) entries() iter.Seq[indexEntry] {
 	}
 }
 
-// localName reports whether a name of the index stays in the worktree and out
-// of the repository.
+// localName reports whether a name of the index stays in the worktree and out of the git folder.
 func localName(name []byte) bool {
 	for part := range bytes.SplitSeq(name, []byte{'/'}) {
 		switch {
@@ -199,8 +196,8 @@ func localName(name []byte) bool {
 	return true
 }
 
-// differs reports whether a file may hold something else than git noted when
-// it last looked. A time that is not older than the index proves nothing.
+// differs reports whether a file may differ from what git last recorded. A time that is not older
+// than the index proves nothing.
 func (e indexEntry) differs(info fs.FileInfo, written int64) bool {
 	switch {
 	case e.stage != 0:

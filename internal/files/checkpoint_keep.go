@@ -25,13 +25,13 @@ const (
 	settledAge = 100 * time.Millisecond
 )
 
-// A recentKey is a file as it was at some time.
+// A recentKey identifies a file at some time.
 type recentKey struct {
 	path  string
 	stamp stamp
 }
 
-// recent knows what files hold that have not changed since they were kept.
+// recent caches the contents of files that have not changed since they were kept.
 type recent struct {
 	mu    sync.Mutex
 	known map[recentKey]KeptContent
@@ -57,8 +57,7 @@ func (r *recent) put(key recentKey, c KeptContent, began time.Time) {
 	r.known[key] = c
 }
 
-// storeFound puts what was found into the store: small files first, and what tools
-// can make again last.
+// storeFound stores the collected files: small ones first, and generated ones last.
 func (g *gatherer) storeFound(ctx context.Context, k *Backup) {
 	slices.SortStableFunc(g.found, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.stamp.size, b.stamp.size))
@@ -77,7 +76,7 @@ func (g *gatherer) storeFound(ctx context.Context, k *Backup) {
 	others.Wait()
 }
 
-// keepOne keeps a file, or says why it can not be.
+// keepOne keeps a file, or records why that is not possible.
 func (g *gatherer) keepOne(ctx context.Context, k *Backup, one *candidate) {
 	mode := one.stamp.mode
 	var err error
@@ -122,8 +121,7 @@ func plainError(err error) string {
 	return err.Error()
 }
 
-// keepFile keeps a regular file. One that changes while it is read is read
-// again.
+// keepFile keeps a regular file. One that changes while it is read is read again.
 func (g *gatherer) keepFile(k *Backup, one *candidate) error {
 	key := recentKey{one.path, one.stamp}
 	if c, ok := g.files.recent.get(key); ok && k.Known(c.Hash) {

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// changedAt says when anything about a file was last changed.
+// changedAt returns when anything about a file was last changed.
 func changedAt(info fs.FileInfo) (sec, nano int64, ok bool) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -15,5 +15,5 @@ func changedAt(info fs.FileInfo) (sec, nano int64, ok bool) {
 	return sec, nano, true
 }
 
-// isPlainPart reports whether a part of a name means itself.
+// isPlainPart reports whether a part of a name is an ordinary name.
 func isPlainPart([]byte) bool { return true }

@@ -12,57 +12,53 @@ import (
 // A Formatter is a command that formats a file in place.
 type Formatter struct {
 	Name string
-	// Command is the program and its arguments, in which $FILE stands for the
-	// absolute name of the file. It is run as it is, not by a shell.
+	// Command is the program and its arguments, in which $FILE stands for the absolute name of the
+	// file. It does not run in a shell.
 	Command []string
-	// Extensions, with the dot, say which files it is for: ".go", ".html.erb".
-	// Capitals count. "" is a name without extension.
+	// Extensions, with the dot, select the files: ".go", ".html.erb". Case matters. "" matches a
+	// name without extension.
 	Extensions []string
-	// Environment is set on top of what a child gets, see [Set.Run].
+	// Environment is added to the environment of the command, see [Formatters.Run].
 	Environment map[string]string
-	// Disabled takes the formatter of that name out. ruff and uv are the same
-	// program, so each takes out the other too.
+	// Disabled disables the formatter of that name. ruff and uv are the same program, so each also
+	// disables the other.
 	Disabled bool
 }
 
 // maxTime is how long a formatter may take.
 const maxTime = 30 * time.Second
 
-// FormatterOptions say which formatters there are.
+// FormatterOptions configure the formatters of a project.
 type FormatterOptions struct {
-	// Formatters are the configured ones. One with the name of a built-in one
-	// takes its place, and its extensions if it has none itself; a new name comes
-	// after all others, in order. One without a command is left out, unless it
-	// disables or changes a built-in one. Of two with the same name the later counts. A configured
-	// formatter is always on.
+	// Formatters are the configured ones. One with the name of a built-in formatter replaces it,
+	// and takes over its extensions if it has none itself; other names follow in order. One without
+	// a command is ignored, unless it disables or changes a built-in one. Of two with the same name
+	// the later counts. A configured formatter is always enabled.
 	Formatters []Formatter
-	// Builtin says that the built-in ones are there too. Each is on if it is
-	// installed and the project shows that it is wanted.
+	// Builtin includes the built-in formatters. Each is enabled if it is installed and the project
+	// uses it.
 	Builtin bool
-	// Experimental lets the built-in ones in that are still being tried out
-	// upstream: oxfmt.
+	// Experimental includes the experimental built-in ones: oxfmt.
 	Experimental bool
-	// Dir is the folder commands run in, and from which the signs that a
-	// built-in one is wanted are looked for, up to Worktree. "" is the current
-	// folder, and for Worktree it is Dir.
+	// Dir is the working directory of commands, and where the search for signs of a built-in
+	// formatter starts, up to Worktree. "" is the current folder, and for Worktree it is Dir.
 	Dir, Worktree string
-	// Logger is told what no caller is: which formatters are off, and why.
-	// Nothing is logged when nil.
+	// Logger receives which formatters are disabled, and why. When it is nil, nothing is logged.
 	Logger *slog.Logger
 }
 
-// A FormatReport is what came of one formatter.
+// A FormatReport is the outcome of one formatter.
 type FormatReport struct {
 	Name string
-	// Err is why it failed, with the end of what it printed; nil if it did not.
+	// Err is why it failed, with the end of its output; nil if it succeeded.
 	Err  error
 	Took time.Duration
-	// Output is the end of what it printed.
+	// Output is the end of its output.
 	Output string
 }
 
-// A Formatters is the formatters of a project. It is safe for concurrent use, as long
-// as one file is not formatted twice at once.
+// Formatters are the formatters of a project. They are safe for concurrent use, as long as one file
+// is not formatted twice at once.
 type Formatters struct {
 	place   projectDirs
 	timeout time.Duration
@@ -74,13 +70,13 @@ type Formatters struct {
 type item struct {
 	Formatter
 	builtin builtin
-	ready   chan struct{} // holds a value while nobody looks into it
+	ready   chan struct{} // holds a value while the item is free
 	located bool          // the cheap checks were made
 	probed  bool          // the program itself was asked
 	program string        // what to run instead of Command[0]; "" if it is off
 }
 
-// NewFormatters makes a set. It looks at nothing yet.
+// NewFormatters returns the formatters that opt configures. It checks nothing yet.
 func NewFormatters(opt FormatterOptions) *Formatters {
 	s := &Formatters{
 		place:   projectDirs{dir: absolute(opt.Dir), worktree: opt.Worktree},
@@ -153,7 +149,7 @@ func (s *Formatters) remove(name string) {
 	s.items = slices.DeleteFunc(s.items, func(it *item) bool { return it.Name == name })
 }
 
-// twin is the other name of the program.
+// twin returns the other name of the same program.
 func twin(name string) string {
 	switch name {
 	case "ruff":
@@ -164,9 +160,8 @@ func twin(name string) string {
 	return name
 }
 
-// For reports whether there may be something to run for a file. It starts no
-// program: a formatter that can say only itself whether it is the right one
-// counts until it was asked.
+// For reports whether there may be a formatter for a file. It starts no program: a formatter that
+// has to be asked whether it is the right one counts until it was asked.
 func (s *Formatters) For(path string) bool {
 	for _, it := range s.items {
 		if !it.takes(path) {
@@ -179,7 +174,7 @@ func (s *Formatters) For(path string) bool {
 	return false
 }
 
-// takes reports whether the formatter is for files of this name.
+// takes reports whether the formatter is for files with this name.
 func (it *item) takes(path string) bool {
 	base := filepath.Base(path)
 	for _, ext := range it.Extensions {
@@ -199,13 +194,11 @@ func (it *item) takes(path string) bool {
 	return false
 }
 
-// Run formats a file with every formatter that is for it, one after the
-// other. One that fails is reported and the next runs nevertheless; the error
-// is that of ctx alone.
+// Run formats a file with every matching formatter, one after the other. If one fails, that is
+// reported and the next one runs all the same; the error is only that of ctx.
 //
-// A child gets no input, the variables of our environment that name places and
-// languages but not the others, and its own process group, which is ended as a
-// whole when the time is up or ctx is done.
+// A formatter gets no input, only those variables of our environment that name places and
+// languages, and its own process group, which is killed as a whole when the time is up or ctx ends.
 func (s *Formatters) Run(ctx context.Context, path string) ([]FormatReport, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(s.place.dir, path)
@@ -230,9 +223,8 @@ func (s *Formatters) Run(ctx context.Context, path string) ([]FormatReport, erro
 	return reports, context.Cause(ctx)
 }
 
-// programOf is the program of a formatter, "" if it is off. What was found out
-// is kept. The program is asked itself, if that is needed, only if ask is set.
-// The error is that of ctx.
+// programOf returns the program of a formatter, "" if it is disabled, and caches the answer. The
+// program itself is asked, if necessary, only if ask is set. The error is that of ctx.
 func (s *Formatters) programOf(ctx context.Context, it *item, ask bool) (string, error) {
 	if it.builtin.find == nil {
 		return it.Command[0], nil

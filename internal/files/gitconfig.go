@@ -2,9 +2,9 @@ package files
 
 import "strings"
 
-// gitConfigValues calls f with the settings of a file of git's: the section
-// without its subsection and the key, both in lower case, and the value. What
-// git would refuse is read as far as it goes.
+// gitConfigValues calls f for each setting of a git config file: the section without its subsection
+// and the key, both in lower case, and the value. A file that git would refuse is read as far as
+// possible.
 func gitConfigValues(text string, f func(section, key, value string)) {
 	section := ""
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\\\n", "")
@@ -24,8 +24,7 @@ func gitConfigValues(text string, f func(section, key, value string)) {
 	}
 }
 
-// cutHeader reads the head of a section behind its bracket. A subsection in
-// quotes may hold one.
+// cutHeader parses a section header after its bracket. A quoted subsection may contain a bracket.
 func cutHeader(line string) (section, rest string, ok bool) {
 	quoted := false
 	for i := 0; i < len(line); i++ {
@@ -45,7 +44,7 @@ func cutHeader(line string) (section, rest string, ok bool) {
 	return "", "", false
 }
 
-// gitValue is a value without its quotes and without a comment behind it.
+// gitValue returns a value without its quotes and comment.
 func gitValue(s string) string {
 	var b strings.Builder
 	quoted := false

@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// A gitHome is a folder that git takes settings from, by the name that git
-// comes by: links on the way are still in it, as they could lead elsewhere next
-// time. The settings that count in it are named; nil means all.
+// A gitHome is a folder that git reads settings from, by the path that git uses: links in it stay,
+// because they could lead elsewhere next time. names are the settings that count in it; nil means
+// all.
 type gitHome struct {
 	name     string
 	settings []string
 }
 
-// gitHomes finds where git takes its settings from if it finds a .git: in
-// it, in the folder that a file of that name tells of, and in the one that a
-// commondir in these tells of, which then has nearly all of them.
+// gitHomes returns where git reads its settings if it finds a .git: in it, in the folder that a
+// file of that name points to, and in the one that a commondir in these points to, which then holds
+// nearly all of them.
 func (q *pathCache) gitHomes(git string) (out []gitHome) {
 	if q.lookUp(q.real(git)).gone { // nothing, or a link that leads nowhere
 		return []gitHome{{name: git}}
@@ -41,9 +41,9 @@ func (q *pathCache) gitHomes(git string) (out []gitHome) {
 	return out
 }
 
-// gitFolders are the folders that a .git may mean: itself, or what it tells of
-// if it is a file. Where that is reached by a link, git starts from the name
-// that it has; the other is looked at too.
+// gitFolders returns the folders that a .git may mean: itself, or what it points to if it is a
+// file. If that is reached by a link, git starts from the link's own name; the other is returned
+// too.
 func (q *pathCache) gitFolders(git string) (out []string) {
 	real := q.real(git)
 	to, ok := readGitFile(real, "gitdir:")
@@ -58,7 +58,7 @@ func (q *pathCache) gitFolders(git string) (out []string) {
 	return out
 }
 
-// readGitFile is what a small file of git's says behind a word.
+// readGitFile returns the text after a keyword in a small git file.
 func readGitFile(name, word string) (string, bool) {
 	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<16 {
@@ -70,8 +70,8 @@ func readGitFile(name, word string) (string, bool) {
 	return to, err == nil && ok && to != ""
 }
 
-// joinLinked is a name as seen from a folder, with the links on the way still in it.
-// Where one of them is left again by "..", the name is what the system finds.
+// joinLinked returns a name relative to a folder with its links unresolved. Where ".." leaves a
+// link again, the result is what the system finds.
 func (q *pathCache) joinLinked(dir, name string) string {
 	if filepath.IsAbs(name) {
 		dir = ""
@@ -83,8 +83,8 @@ func (q *pathCache) joinLinked(dir, name string) string {
 	return q.real(written)
 }
 
-// linkedHooks are the hooks of a repository that are links: what they lead to
-// is run as well as what lies there. It looks at the first entries only.
+// linkedHooks returns the hooks of a repository that are links: their targets are run too. It reads
+// only the first entries.
 func linkedHooks(git string) (out []string) {
 	const most = 200
 	hooks := filepath.Join(git, "hooks")

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// gitNames are what git looks for in a folder that it takes for a repository.
+// gitNames are the names that git looks for in a folder to recognize a repository.
 func gitNames() []string {
 	return []string{"head", "config", "config.worktree", "commondir", "hooks", "objects", "refs", "info", "packed-refs", "index", "worktrees", "modules"}
 }
 
-// madeBy are the names that changing some files makes, and the folders around
-// them, in lower case. It is nil where none of them is one of git's.
+// madeBy returns the names that changing some files creates, and the folders around them, in lower
+// case. It is nil if none of them matters to git.
 func madeBy(paths []Path) map[string]bool {
 	var made map[string]bool
 	for _, p := range paths {
@@ -33,10 +33,9 @@ func madeBy(paths []Path) map[string]bool {
 	return made
 }
 
-// inBare reports whether a name is one of git's in a folder that git takes for
-// a repository by itself: it has a HEAD, objects and refs, or will have them
-// with what is made. Only folders below the top of the workspace count for
-// what is in it.
+// inBare reports whether a name matters to git in a folder that is a repository by itself: it has a
+// HEAD, objects and refs, or will have them with what is created. Only folders below the top of the
+// workspace count.
 func (f *Workspace) inBare(dir, name string, made map[string]bool) bool {
 	top := f.cache.real(f.baseDir(dir))
 	if within(f.baseDir(dir), name) {
@@ -64,11 +63,10 @@ func (q *pathCache) isBareRepository(d string, made map[string]bool) bool {
 	return has("HEAD") && (has("objects") && has("refs") || has("commondir"))
 }
 
-// GitReads says where git would read settings that a tool may have written, if
-// it is started in the folder at, or told that at is the repository. It is ""
-// where git finds the repository that the folder of the session is in, whose
-// settings are protected, one that is kept in that, or none. made tells what
-// else is there by then. A folder that is missing may be anything by then.
+// GitReads returns where git would read settings that a tool may have written, if it is started in
+// the folder at, or told that at is the repository. It returns "" if git finds the repository of
+// the session's folder, whose settings are protected, one within that, or none. made reports what
+// else will exist by then. A missing folder may be anything by then.
 func (f *Workspace) GitReads(dir, at string, named bool, made func(name string) bool) string {
 	q := f.cache
 	real, session := q.real(at), q.real(dir)
@@ -104,8 +102,8 @@ func (f *Workspace) GitReads(dir, at string, named bool, made func(name string) 
 	}
 }
 
-// GitServes is [Files.GitReads] for a repository that git is to talk to, which
-// may be named without the .git at its end.
+// GitServes is [Workspace.GitReads] for a repository that git connects to, which may be named
+// without the .git at its end.
 func (f *Workspace) GitServes(dir, at string, made func(name string) bool) string {
 	for _, name := range []string{filepath.Join(at, ".git"), at, at + ".git", filepath.Join(at+".git", ".git")} {
 		real := f.cache.real(name)
@@ -118,8 +116,8 @@ func (f *Workspace) GitServes(dir, at string, made func(name string) bool) strin
 	return ""
 }
 
-// ownGit reports whether a repository is that of the session, or kept in it: a
-// linked worktree, a submodule.
+// ownGit reports whether a repository is that of the session, or within it: a linked worktree, a
+// submodule.
 func (f *Workspace) ownGit(session, git string) bool {
 	var own []string
 	for d := session; ; d = filepath.Dir(d) {
@@ -140,7 +138,7 @@ func (f *Workspace) ownGit(session, git string) bool {
 			homes = append(homes, home.name)
 		}
 		if len(homes) > 1 {
-			homes = homes[1:] // a file only tells where they are
+			homes = homes[1:] // a file only points to them
 		}
 	}
 	return !slices.ContainsFunc(homes, func(home string) bool {
@@ -149,8 +147,8 @@ func (f *Workspace) ownGit(session, git string) bool {
 	})
 }
 
-// foreignLinks finds a repository that git goes into from the one at top,
-// because its index has it as a submodule, and that is not kept there.
+// foreignLinks returns a repository that git enters as a submodule of the one at top, but that is
+// not kept within it.
 func (f *Workspace) foreignLinks(session, top string) string {
 	for _, git := range f.cache.gitFolders(filepath.Join(top, ".git")) {
 		data, err := os.ReadFile(filepath.Join(git, "index"))
@@ -174,9 +172,9 @@ func (f *Workspace) foreignLinks(session, top string) string {
 	return ""
 }
 
-// gitPointers are the files and folders that the settings of a repository, and
-// the person's own, lead git to in a worktree or the home folder: other
-// settings, hooks, and programs that it runs.
+// gitPointers returns the files and folders that the settings of a repository, and the person's
+// own, point git to in a worktree or the home folder: other settings, hooks, and programs that it
+// runs.
 func (f *Workspace) gitPointers(d string) []string {
 	git := filepath.Join(d, ".git")
 	if f.cache.lookUp(git).info == nil {
@@ -197,7 +195,7 @@ func (f *Workspace) gitPointers(d string) []string {
 	})
 }
 
-// A gitConfigReader gathers what settings lead to.
+// A gitConfigReader collects the paths in settings.
 type gitConfigReader struct {
 	top, home string
 	found     []string
@@ -247,7 +245,7 @@ func (r *gitConfigReader) expandPath(from, name string) string {
 	return filepath.Join(from, name)
 }
 
-// runsProgram knows the settings whose values are commands.
+// runsProgram reports whether the value of a setting is a command.
 func runsProgram(section, key string) bool {
 	switch section {
 	case "alias", "pager", "hook":

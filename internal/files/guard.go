@@ -10,14 +10,14 @@ import (
 	"github.com/helve-dev/helve/internal/disk"
 )
 
-// A guardedTarget is what a guarded name leads to: a link, a repository that is kept
+// A guardedTarget is the target of a guarded name: of a link, of a repository that is kept
 // elsewhere, or a folder of our own.
 type guardedTarget struct{ word, to string }
 
-// guards returns the words of which a rule has to hold one to let p be
-// written: a file that changes what runs later, or what is allowed later, is
-// not covered by a rule about everything. nil for an ordinary file. leads are
-// those of the folder that p was named from, made is what else is made.
+// guards returns the words of which a rule has to contain one to allow writing p, or nil for an
+// ordinary file: a rule about everything does not cover files that change what runs later or what
+// is allowed later. leads are the guarded targets of the folder that p was named from; made is what
+// else is created.
 func (f *Workspace) guards(p Path, leads []guardedTarget, made map[string]bool) []string {
 	names := []string{p.abs, p.real}
 	if p.abs == p.real {
@@ -47,9 +47,9 @@ func (f *Workspace) guardsOf(p Path, name string) []string {
 	return slices.Concat(words, f.protectedWords(p, name), f.configGuards(p.dir, name))
 }
 
-// guardedTargets finds what the guarded names of a folder, and of those above it up to
-// the worktree, lead to, and what our own folders do. It reads these folders,
-// so it is done once for a request.
+// guardedTargets returns the targets of the guarded names of a folder and of those above it up to
+// the worktree, and those of our own folders. It reads these folders, so it is called once per
+// request.
 func (f *Workspace) guardedTargets(dir string) (out []guardedTarget) {
 	top := f.cache.real(f.baseDir(dir))
 	for d := f.cache.real(dir); within(top, d); d = filepath.Dir(d) {
@@ -74,7 +74,7 @@ func (f *Workspace) guardedTargets(dir string) (out []guardedTarget) {
 	return out
 }
 
-// leadsAt adds what a guarded name leads to, and the links in it.
+// leadsAt adds the target of a guarded name, and those of the links in it.
 func (q *pathCache) leadsAt(out []guardedTarget, at, word string) []guardedTarget {
 	for _, to := range q.targetsOf(at) {
 		if to != at {
@@ -85,7 +85,7 @@ func (q *pathCache) leadsAt(out []guardedTarget, at, word string) []guardedTarge
 	return out
 }
 
-// targetsOf is what a guarded name leads to. A repository may lie in several folders.
+// targetsOf returns the targets of a guarded name. A repository may consist of several folders.
 func (q *pathCache) targetsOf(name string) []string {
 	out := []string{q.real(name)}
 	if filepath.Base(name) != ".git" {
@@ -99,8 +99,8 @@ func (q *pathCache) targetsOf(name string) []string {
 	return out
 }
 
-// linksIn adds what the links in a guarded folder, and in those below it,
-// lead to. It looks at the first entries only.
+// linksIn adds the targets of the links in a guarded folder and below. It reads only the first
+// entries.
 func (q *pathCache) linksIn(out []guardedTarget, in guardedTarget, depth int) []guardedTarget {
 	const most = 200
 	if info := q.lookUp(in.to).info; info == nil || !info.IsDir() {
@@ -124,9 +124,8 @@ func (q *pathCache) linksIn(out []guardedTarget, in guardedTarget, depth int) []
 	return out
 }
 
-// configGuards guards what configures us: the config files that are read for a
-// session in dir, which lie in it and in the folders above it up to the
-// worktree.
+// configGuards guards helve's own config files: those that are read for a session in dir, in it and
+// in the folders above it up to the worktree.
 func (f *Workspace) configGuards(dir, name string) []string {
 	for _, base := range []string{dir, f.cache.real(dir)} {
 		top := f.baseDir(dir)

@@ -9,35 +9,33 @@ import (
 	"strings"
 )
 
-// A pathCache is what was looked up on the disk for one question. nil remembers
-// nothing.
+// A pathCache caches file lookups for one question. A nil one caches nothing.
 type pathCache struct {
 	entries   map[string]nameInfo
 	reals     map[string]string
 	protected *protectedList
 }
 
-// maxInquiry is how many names of each kind an inquiry remembers, so that what a
-// question is about does not decide how much memory it takes.
+// maxInquiry limits the names of each kind in a pathCache, so that the question cannot decide how
+// much memory it takes.
 const maxInquiry = 4096
 
-// A nameInfo is what a name stands for, its links not followed.
+// A nameInfo is what a name stands for, without following links.
 type nameInfo struct {
-	info   fs.FileInfo // nil where there is none to be had
-	gone   bool        // there is nothing, and nothing below
+	info   fs.FileInfo // nil if not available
+	gone   bool        // nothing exists there or below
 	link   bool
 	target string
 }
 
-// WithCache returns the door for one question that is made of many, such as the
-// one about a command line: what has to be known of the disk is looked up once.
-// It is for asking, by one goroutine, and goes with the question. Nothing is to
-// be opened through it: the disk may have changed since.
+// WithCache returns a workspace with a cache, for one question that consists of many, such as the
+// one about a command line. It is for asking only, by one goroutine, and nothing may be opened
+// through it, because the disk may have changed since.
 func (f *Workspace) WithCache() *Workspace {
 	return &Workspace{Worktree: f.Worktree, Own: f.Own, Home: f.Home, cache: &pathCache{map[string]nameInfo{}, map[string]string{}, f.protected()}}
 }
 
-// lookUp looks a name up whose folder has no links in it.
+// lookUp looks up a name whose folder contains no links.
 func (q *pathCache) lookUp(name string) nameInfo {
 	if q != nil {
 		if e, known := q.entries[name]; known {
@@ -58,7 +56,7 @@ func (q *pathCache) lookUp(name string) nameInfo {
 	return e
 }
 
-// real is [realName].
+// real is [realName] with the cache.
 func (q *pathCache) real(name string) string {
 	if q == nil {
 		return q.followLinks(name)
@@ -73,10 +71,9 @@ func (q *pathCache) real(name string) string {
 	return real
 }
 
-// realName follows links as the system would, one part of the name after the
-// other. Where a part does not exist the rest is taken as it is written, so
-// that the answer is what would be made there. A name that leads in circles
-// is left where it began to: opening it fails.
+// realName resolves links as the system would, part by part. If a part does not exist, the rest
+// stays as written, so that the result is what would be created. A name with a link loop is left
+// where the loop began: opening it fails.
 func realName(name string) string { return (*pathCache)(nil).followLinks(name) }
 
 func (q *pathCache) followLinks(name string) string {
@@ -123,8 +120,7 @@ func (q *pathCache) followLinks(name string) string {
 	return real
 }
 
-// split takes a name apart: the root that an absolute one starts from, and
-// its parts below.
+// split splits a name into the root of an absolute name and the parts below it.
 func split(name string) (root string, parts []string) {
 	volume := filepath.VolumeName(name)
 	parts = strings.FieldsFunc(name[len(volume):], func(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) })

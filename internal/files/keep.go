@@ -16,18 +16,17 @@ import (
 	"sync"
 )
 
-// ErrNoRoom says that contents are larger than the store takes, or than what
-// is left for one change.
+// ErrNoRoom says that contents are larger than the store accepts, or than the space left for one
+// change.
 var ErrNoRoom = errors.New("too large to be kept")
 
-// inMemory is the size up to which contents are packed in memory. Larger ones
-// are never held as a whole.
+// inMemory is the size up to which contents are compressed in memory. Larger ones are never held
+// completely.
 const inMemory = 1 << 20
 
-// A Backup is contents on their way into the store before a change of them
-// begins: for changes of more than should be held in memory. Its methods may
-// be called from several goroutines at once. It ends in Begin or Drop; what a
-// process that dies leaves of it is swept.
+// A Backup stores contents before a change of them begins, for changes too large to be held in
+// memory. Its methods are safe for concurrent use. It ends with Begin or Drop; a sweep removes what
+// a dead process leaves of it.
 type Backup struct {
 	store *History
 
@@ -36,8 +35,8 @@ type Backup struct {
 	parcels map[string]parcel // by hash
 }
 
-// Keep begins to keep contents, of at most so many bytes on disk; a fourth of
-// the quota if not positive, so that no single change drives out all others.
+// Keep returns a Backup of at most so many bytes on disk; a fourth of the quota if not positive, so
+// that no single change displaces all others.
 func (s *History) Keep(most int64) *Backup {
 	if most <= 0 {
 		most = s.opt.Quota / 4
@@ -48,8 +47,8 @@ func (s *History) Keep(most int64) *Backup {
 // Holds reports whether a file lies in the store itself.
 func (s *History) Holds(path string) bool { return isUnder(path, s.opt.Dir) }
 
-// Add keeps what r gives, to its end; size is about how much that is. The
-// Content has no mode. The error is [ErrNoRoom] where it is too much.
+// Add stores everything that r returns; size is approximately how much that is. The result has no
+// mode. The error is [ErrNoRoom] if it is too much.
 func (k *Backup) Add(r io.Reader, size int64) (KeptContent, error) {
 	s := k.store
 	if size > s.opt.FileCap {
@@ -179,14 +178,12 @@ func (s *History) packs(head []byte) bool {
 	return len(s.pack(sample)) < len(sample)/10*9
 }
 
-// Known counts contents as kept that somebody knows to be in the store, and
-// reports whether they are.
+// Known records that stored contents are needed, and reports whether they are in the store.
 func (k *Backup) Known(hash string) bool {
 	return validHash(hash) && (k.hasParcel(hash) || k.pin(hash))
 }
 
-// pin gives contents in the store a second name, so that no sweep takes them
-// before the change begins.
+// pin gives stored contents a second name, so that no sweep removes them before the change begins.
 func (k *Backup) pin(hash string) bool {
 	s := k.store
 	from, temp := s.blobPath(hash), filepath.Join(s.opt.Dir, "tmp", rawID())
@@ -246,9 +243,8 @@ func (k *Backup) unclaim(n int64) {
 	k.mu.Unlock()
 }
 
-// Begin begins a change of which the contents are kept, like [History.Begin].
-// A change whose Before was not added is recorded as not kept. The Keeping
-// has ended, also with an error.
+// Begin begins a change whose contents were added, like [History.Begin]. A change whose Before was
+// not added is recorded as not kept. The Backup has ended, even after an error.
 func (k *Backup) Begin(set ChangeSet, temps []string) (*PendingSet, error) {
 	defer k.Drop()
 	p := &PendingSet{store: k.store, set: set, temps: slices.Clone(temps)}
@@ -272,7 +268,7 @@ func (k *Backup) Begin(set ChangeSet, temps []string) (*PendingSet, error) {
 	return p, nil
 }
 
-// Drop forgets what was added.
+// Drop discards what was added.
 func (k *Backup) Drop() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -283,7 +279,7 @@ func (k *Backup) Drop() {
 	k.room = 0
 }
 
-// Room says how many bytes on disk may still be added.
+// Room returns how many more bytes on disk may be added.
 func (k *Backup) Room() int64 {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -19,11 +19,11 @@ const (
 	idPrefix  = "chg_"
 )
 
-// A ledger is what the lock file holds. It is read and written only by who
-// has the lock, so that nobody need walk the store to know its size.
+// A ledger is the content of the lock file, protected by the lock. It saves walking the store to
+// know its size.
 type ledger struct {
 	file    *os.File
-	bytes   int64  // on disk, never less than the truth while processes only die
+	bytes   int64  // on disk, never too low as long as processes only die
 	counted int64  // when bytes was last counted, Unix seconds; 0 if never
 	stamp   uint64 // of the newest id
 }
@@ -108,8 +108,8 @@ func (l *ledger) save() error {
 	return err
 }
 
-// nextID makes an id that is greater than every one made before it, also by
-// other processes, and also when the clock runs backwards.
+// nextID returns an id greater than every earlier one, also of other processes, and even if the
+// clock runs backwards.
 func (l *ledger) nextID(now time.Time) string {
 	l.stamp = max(l.stamp+1, uint64(max(now.UnixMilli(), 0))<<16)
 	var b [4]byte
@@ -117,7 +117,7 @@ func (l *ledger) nextID(now time.Time) string {
 	return fmt.Sprintf("%s%016x%s", idPrefix, l.stamp, hex.EncodeToString(b[:]))
 }
 
-// onDisk is what a file of n bytes takes up.
+// onDisk returns the disk space of a file of n bytes.
 func onDisk(n int64) int64 {
 	return (max(n, 1) + blockSize - 1) / blockSize * blockSize
 }

@@ -15,13 +15,12 @@ import (
 // dirFlag makes opening anything but a folder fail.
 const dirFlag = syscall.O_DIRECTORY
 
-// maxLinkWalk bounds the search for the other names of a file.
+// maxLinkWalk limits the search for the other names of a file.
 const maxLinkWalk = 500_000 // entries
 
-// otherNames finds the other names that a file with several hard links has
-// in the project. Repositories' own folders and installed packages are left
-// out: nothing there is asked about by name, and package managers link a
-// great deal.
+// otherNames returns the other names of a file with several hard links in the project. It leaves
+// out git folders and installed packages: nobody asks for these by name, and package managers
+// create many links.
 func (f *Workspace) otherNames(ctx context.Context, p Path, info fs.FileInfo) []string {
 	own, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || own.Nlink < 2 || info.IsDir() {
@@ -78,7 +77,7 @@ func (w *linkWalk) walk(ctx context.Context, dir string) {
 	}
 }
 
-// An inode is a file whatever its names.
+// An inode identifies a file whatever its names.
 type inode struct{ dev, ino uint64 }
 
 func inodeOf(info fs.FileInfo) inode {

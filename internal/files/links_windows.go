@@ -8,11 +8,11 @@ import (
 // dirFlag is not needed: listing anything but a folder fails by itself.
 const dirFlag = 0
 
-// otherNames finds none: hard links are rare here, and looking for them by
-// name would cost every read.
+// otherNames returns nothing: hard links are rare on Windows, and searching for them would slow
+// down every read.
 func (*Workspace) otherNames(context.Context, Path, fs.FileInfo) []string { return nil }
 
-// An inode would be a file whatever its names; here there are none.
+// An inode identifies nothing on Windows.
 type inode struct{}
 
 func inodeOf(fs.FileInfo) inode { return inode{} }

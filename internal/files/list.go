@@ -31,9 +31,8 @@ type HistoryQuery struct {
 	Limit int    // at most so many, if positive
 }
 
-// Sets lists sets, newest first, and reads no more of them than are asked for.
-// A set that cannot be read comes as an error along with its id, and the rest
-// follow.
+// Sets lists sets, newest first, and reads no more of them than are consumed. A set that cannot be
+// read is yielded as an error with its id, and the others follow.
 func (s *History) Sets(ctx context.Context, q HistoryQuery) iter.Seq2[ChangeSet, error] {
 	return func(yield func(ChangeSet, error) bool) {
 		list, err := s.list("sets")
@@ -67,8 +66,8 @@ func (s *History) Sets(ctx context.Context, q HistoryQuery) iter.Seq2[ChangeSet,
 	}
 }
 
-// window returns the entries that have to be read, newest first: those between
-// Since and Until, and newer ones that take sets back.
+// window returns the entries that have to be read, newest first: those between Since and Until, and
+// newer ones that undo sets.
 func (q HistoryQuery) window(list []setEntry) []setEntry {
 	var out []setEntry
 	for _, e := range slices.Backward(list) {
@@ -96,7 +95,7 @@ func (q HistoryQuery) skips(set ChangeSet, e setEntry, err error) bool {
 	return !q.matchesSet(set)
 }
 
-// marks are what the file of a set that matches holds, whatever else.
+// marks returns texts that the file of every matching set contains.
 func (q HistoryQuery) marks() [][]byte {
 	var out [][]byte
 	for _, text := range []string{q.Session, q.Message, q.Call, q.Project} {
@@ -127,10 +126,10 @@ func isUnder(path, dir string) bool {
 	return ok && (rest == "" || os.IsPathSeparator(rest[0]) || dir != "" && os.IsPathSeparator(dir[len(dir)-1]))
 }
 
-// undoers tell which set took a set back, when sets are seen newest first.
+// undoers maps sets to the set that undid them, when sets are visited newest first.
 type undoers map[string]string
 
-// see fills in UndoneBy. A set that was taken back itself takes nothing back.
+// see sets UndoneBy. A set that was undone itself undoes nothing.
 func (u undoers) see(set *ChangeSet) {
 	set.UndoneBy = u[set.ID]
 	if set.UndoneBy != "" {
@@ -180,15 +179,13 @@ func (s *History) list(folder string) ([]setEntry, error) {
 	return list, nil
 }
 
-// errDamaged marks a file that was read and makes no sense, which no second
-// try will change.
+// errDamaged says that a file is invalid, which reading it again will not change.
 var errDamaged = errors.New("the file is damaged")
 
-// errOther says that a set does not match, which was seen without decoding it.
+// errOther says that a set does not match, as seen without decoding it.
 var errOther = errors.New("another set")
 
-// read reads a set. One whose file lacks any of marks, and that takes nothing
-// back, is passed over.
+// read reads a set. It skips one whose file lacks any of marks and that undoes nothing.
 func (s *History) read(e setEntry, marks [][]byte) (ChangeSet, error) {
 	data, err := readFile(s.setPath(e.id, e.undo))
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// Open opens a regular file for reading. Folders, devices, pipes and sockets
-// give [disk.ErrNotRegular] and never make it wait. A link that has come into the
-// way since p was asked about is not followed.
+// Open opens a regular file for reading. Folders, devices, pipes and sockets give
+// [disk.ErrNotRegular] and never block. A link that was created since p was resolved is not
+// followed.
 func (f *Workspace) Open(p Path) (*os.File, fs.FileInfo, error) {
 	file, err := disk.Open(p.real, os.O_RDONLY|syscall.O_NONBLOCK)
 	if err != nil {
@@ -34,10 +34,9 @@ func (f *Workspace) Open(p Path) (*os.File, fs.FileInfo, error) {
 	return file, info, nil
 }
 
-// OpenRead asks whether p may be read, with all that a gathering has noted
-// before, and opens it. A file that has other
-// names in the project is asked about under these too: what is denied under
-// one name is not read under another.
+// OpenRead asks for permission to read p, together with what a batch has collected before, and
+// opens it. If a file has other names in the project, it asks for these too: a file denied under
+// one name cannot be read under another.
 func (f *Workspace) OpenRead(ctx context.Context, a Asker, p Path) (*os.File, fs.FileInfo, error) {
 	asks := permission.NewBatch(a)
 	if err := f.AskContents(ctx, asks, p); err != nil {
@@ -61,11 +60,10 @@ func (f *Workspace) OpenRead(ctx context.Context, a Asker, p Path) (*os.File, fs
 	return file, info, nil
 }
 
-// AskContents asks whether what p holds may be read, under every name that it
-// has in the project.
+// AskContents asks for permission to read p under every name that it has in the project.
 func (f *Workspace) AskContents(ctx context.Context, a Asker, p Path) error {
 	asks := permission.NewBatch(a)
-	_ = f.AskRead(ctx, asks, p) // it only notes
+	_ = f.AskRead(ctx, asks, p) // it only adds to the batch
 	if info := f.cache.lookUp(p.real).info; info != nil {
 		if err := f.askOtherNames(ctx, asks, p, info); err != nil {
 			return err
@@ -116,21 +114,21 @@ func (f *Workspace) Exists(p Path) bool {
 	return f.cache.lookUp(p.real).info != nil
 }
 
-// Parent is the folder that a file is in, as its own name leads there. What
-// else is in it has not been asked about.
+// Parent returns the folder of a file, by the file's own name. What else is in it has not been
+// asked about.
 func (f *Workspace) Parent(p Path) Path {
 	abs := filepath.Dir(p.abs)
 	return Path{abs: abs, real: filepath.Dir(p.real), shown: f.relativeTitle(p.dir, abs), dir: p.dir}
 }
 
-// IsLink reports whether the name that was asked for is itself a link.
+// IsLink reports whether the requested name is itself a link.
 func (f *Workspace) IsLink(p Path) bool {
 	info, err := os.Lstat(p.abs)
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
-// Near returns the names beside p that contain its name or are contained in
-// it, whatever the case, sorted.
+// Near returns the names in p's folder that contain its name or are contained in it, ignoring case,
+// sorted.
 func (f *Workspace) Near(p Path) []Path {
 	parent := Path{abs: filepath.Dir(p.abs), real: filepath.Dir(p.real), dir: p.dir}
 	entries, err := f.List(parent)
@@ -148,13 +146,13 @@ func (f *Workspace) Near(p Path) []Path {
 	return out
 }
 
-// Beside makes the path of an absolute name as seen by the asker of p, for what a tool mentions by itself
-// beside what it was asked for. Ask [Files.MayRead] before it is used.
+// Beside returns the path of another absolute name for the same caller, for files that a tool
+// mentions on its own. Ask [Workspace.MayRead] before it is used.
 func (f *Workspace) Beside(p Path, name string) Path {
 	return Path{abs: name, real: f.cache.real(name), shown: f.relativeTitle(p.dir, name), dir: p.dir}
 }
 
-// Inside reports whether p lies in the workspace, by both its names.
+// Inside reports whether p lies in the workspace, under both its names.
 func (f *Workspace) Inside(p Path) bool {
 	return f.isInside(p.dir, p.abs) && (p.real == p.abs || f.insideReal(p.dir, p.real))
 }

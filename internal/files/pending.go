@@ -19,8 +19,8 @@ import (
 
 const recount = 24 * time.Hour // how long the ledger is believed
 
-// A PendingSet is a change that has been begun. It must end in Done or Abort; if
-// the process dies before, [History.Recover] ends it.
+// A PendingSet is a change that has begun. It must end with Done or Abort; if the process dies
+// before, [History.Recover] ends it.
 type PendingSet struct {
 	store *History
 	temps []string
@@ -34,11 +34,10 @@ type PendingSet struct {
 	file  *os.File // pending/<id>.json, locked; nil when ended
 }
 
-// Begin keeps what is about to be replaced, and must return before the first
-// file is touched. set.Changes says what is planned; before holds the contents
-// to be replaced by path, and temps names the temporary files the change will
-// use, so that they can be removed if it never ends. A change whose Before
-// exists but is not in before, or is too large, is recorded as not kept.
+// Begin keeps what is about to be replaced, and must return before the first file is touched.
+// set.Changes holds the planned changes, before the contents to be replaced by path, and temps the
+// temporary files that the change will use, so that they can be removed if it never ends. A change
+// whose Before exists but is not in before, or is too large, is recorded as not kept.
 func (s *History) Begin(set ChangeSet, before map[string][]byte, temps []string) (*PendingSet, error) {
 	p := &PendingSet{store: s, set: set, temps: slices.Clone(temps)}
 	parcels, err := p.pack(before)
@@ -96,8 +95,7 @@ func (p *PendingSet) pack(before map[string][]byte) ([]parcel, error) {
 	return parcels, nil
 }
 
-// normalize checks what the caller gave, and brings it into the form in which it
-// will be read again.
+// normalize checks the set and brings it into the form in which it will be read again.
 func (p *PendingSet) normalize() error {
 	set := &p.set
 	set.UndoneBy = ""
@@ -224,11 +222,10 @@ func (p *PendingSet) Set() ChangeSet {
 	return set
 }
 
-// Done records the change. after holds what files hold now, where that may
-// differ from what was planned (paths that were not planned are ignored); files that hold what they held before are
-// left out of the set, and a set of no files is not recorded unless it takes
-// others back. After an error the change is still pending: Done may be tried
-// again, and Recover ends it when this process is gone.
+// Done records the change. after holds the current contents of files, where they may differ from
+// the plan (paths that were not planned are ignored). Unchanged files are left out of the set, and
+// an empty set is recorded only if it undoes others. After an error the change is still pending:
+// Done may be tried again, and Recover ends it when this process is gone.
 func (p *PendingSet) Done(after map[string]KeptContent) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -259,7 +256,7 @@ func (p *PendingSet) Done(after map[string]KeptContent) error {
 	return nil
 }
 
-// Abort forgets a change that did not happen.
+// Abort discards a change that did not happen.
 func (p *PendingSet) Abort() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -274,8 +271,8 @@ func (p *PendingSet) Abort() error {
 	return nil
 }
 
-// end makes a set of the pending change, if there is anything to record. full
-// says that the store should be swept.
+// end turns the pending change into a set, if there is anything to record. full says that the store
+// should be swept.
 func (p *PendingSet) end(set ChangeSet) (full bool, err error) {
 	s := p.store
 	record := len(set.Changes) > 0 || len(set.Undoes) > 0
@@ -314,7 +311,7 @@ func (p *PendingSet) end(set ChangeSet) (full bool, err error) {
 	return full, nil
 }
 
-// unsaid returns the line of a set, or nothing where it is in the file already.
+// unsaid returns the line of a set, or nothing if it is already in the file.
 func (p *PendingSet) unsaid(set ChangeSet) ([]byte, error) {
 	line, err := encode(set, p.temps)
 	if bytes.Equal(line, p.line) {
@@ -323,17 +320,16 @@ func (p *PendingSet) unsaid(set ChangeSet) ([]byte, error) {
 	return line, err
 }
 
-// assignLateID gives a set that was observed the id and the time of its end: what
-// others changed while it was, they changed before.
+// assignLateID gives an observed set the id and the time of its end, because changes that others
+// made meanwhile came before it.
 func (p *PendingSet) assignLateID(l *ledger, set *ChangeSet) ([]byte, error) {
 	set.Time = p.store.opt.Now().Round(0).UTC()
 	set.ID = l.nextID(set.Time)
 	return p.unsaid(*set)
 }
 
-// giveBack removes the contents that came with a change and are not needed,
-// now that it has ended. Who else can need them has begun since; where that are
-// too many to look at, the next sweep finds them.
+// giveBack removes contents that were stored for a change and are not needed. Only changes that
+// began since can need them too; if there are too many to check, the next sweep finds them.
 func (p *PendingSet) giveBack(l *ledger, set ChangeSet) {
 	left := make(map[digest]bool, len(p.fresh))
 	for _, hash := range p.fresh {
@@ -358,8 +354,8 @@ func (p *PendingSet) giveBack(l *ledger, set ChangeSet) {
 	}
 }
 
-// spare takes out of left what changes need that began after an id. It reports
-// whether it could look at all of them.
+// spare removes from left what changes need that began after an id. It reports whether it could
+// check all of them.
 func (s *History) spare(left map[digest]bool, since string) bool {
 	const most = 500
 	sets, err := s.list("sets")
@@ -387,8 +383,8 @@ func (s *History) spare(left map[digest]bool, since string) bool {
 	return true
 }
 
-// publish makes the pending file that of a set: what was planned is there
-// already, and the last line counts.
+// publish turns the pending file into the file of a set: the plan is already in it, and the last
+// line counts.
 func (p *PendingSet) publish(line []byte, path string) error {
 	s := p.store
 	if len(line) > 0 {
@@ -414,8 +410,7 @@ func (p *PendingSet) publish(line []byte, path string) error {
 	return nil
 }
 
-// removeFile removes the pending file, before it is let go where the system allows
-// that.
+// removeFile removes the pending file, before closing it where the system allows that.
 func (p *PendingSet) removeFile() {
 	path := p.file.Name()
 	removed := os.Remove(path) == nil
@@ -431,8 +426,8 @@ func (s *History) pendingPath(id string) string {
 	return filepath.Join(s.opt.Dir, "pending", id+setExt)
 }
 
-// setPath names the file of a set. That a set takes others back is in its
-// name, so that these can be told without reading all of them.
+// setPath returns the file name of a set. The name shows whether the set undoes others, so that
+// these can be found without reading all.
 func (s *History) setPath(id string, undo bool) string {
 	ext := setExt
 	if undo {

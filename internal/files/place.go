@@ -13,11 +13,10 @@ import (
 // maxRead is how much of a project file is looked at.
 const maxRead = 1 << 20
 
-// A projectDirs is where the signs that a formatter is wanted are looked for.
+// projectDirs is where the signs that a project uses a formatter are searched.
 type projectDirs struct{ dir, worktree string }
 
-// folders are those from dir up to the worktree, or dir alone if it is not in
-// there.
+// folders returns the folders from dir up to the worktree, or dir alone if it lies outside.
 func (p projectDirs) folders() []string {
 	if !disk.Within(p.worktree, p.dir) {
 		return []string{p.dir}
@@ -34,7 +33,7 @@ func (p projectDirs) folders() []string {
 	return folders
 }
 
-// up are the files of these names, nearest first.
+// up returns the files with these names, nearest first.
 func (p projectDirs) up(names ...string) (found []string) {
 	for _, dir := range p.folders() {
 		for _, name := range names {
@@ -47,9 +46,9 @@ func (p projectDirs) up(names ...string) (found []string) {
 	return found
 }
 
-// nodeTool is a program in PATH for which a package.json asks. One that the
-// project brings itself does not count: what a clone brings does not run
-// because a formatter was switched on. A configured command may name it.
+// nodeTool returns a program in PATH that a package.json requires. A program inside the project
+// does not count, because code of a clone must not run just because formatters are enabled. A
+// configured command may name it.
 func (p projectDirs) nodeTool(name string) string {
 	for _, file := range p.up("package.json") {
 		if needs(file, name) {
@@ -59,8 +58,7 @@ func (p projectDirs) nodeTool(name string) string {
 	return ""
 }
 
-// inPath is the program of that name in PATH, "" if there is none. One in the
-// current folder does not count.
+// inPath returns the program with a name in PATH, or "". One in the current folder does not count.
 func inPath(name string) string {
 	program, err := exec.LookPath(name)
 	if err != nil {
@@ -69,7 +67,7 @@ func inPath(name string) string {
 	return program
 }
 
-// needs reports whether a package.json or a composer.json asks for a package.
+// needs reports whether a package.json or composer.json requires a package.
 func needs(file, name string) bool {
 	var doc struct {
 		Dependencies    map[string]json.RawMessage `json:"dependencies"`
@@ -87,7 +85,7 @@ func needs(file, name string) bool {
 	return false
 }
 
-// read is the text of a file, or of its start if it is large.
+// read returns the text of a file, or its start if it is large.
 func read(name string) string {
 	f, err := os.Open(name)
 	if err != nil {

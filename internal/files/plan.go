@@ -9,52 +9,51 @@ import (
 	"slices"
 )
 
-// An UndoPlan is what taking sets back would do.
+// An UndoPlan is what undoing sets would do.
 type UndoPlan struct {
-	Items []UndoItem  // one a file, by path
-	Sets  []ChangeSet // what would be taken back, newest first
+	Items []UndoItem  // one per file, sorted by path
+	Sets  []ChangeSet // the sets to undo, newest first
 }
 
-// An UndoItem is what would happen to one file.
+// An UndoItem is what an undo would do to one file.
 type UndoItem struct {
 	Path   string
 	Title  string
-	Now    KeptContent // what it holds
-	Want   KeptContent // what it should; for a conflict, what it would if that were ignored
+	Now    KeptContent // its current content
+	Want   KeptContent // its content after the undo; for a conflict, what it would be without the conflict
 	State  UndoState
-	Reason string // for people, where the state alone does not say it
+	Reason string // for people, if State does not say it
 	Last   string // the newest set that changed the file
 }
 
-// An UndoState says what is to be done about a file.
+// An UndoState says what an undo does to a file.
 type UndoState string
 
-// The states of an item. Only the first three ask for the file to be touched.
+// The states of an item. Only the first three change the file.
 const (
 	UndoRestore  UndoState = "restore"  // write Want over it
 	UndoRemove   UndoState = "remove"   // it did not exist
 	UndoCreate   UndoState = "create"   // it does not exist now
-	UndoNothing  UndoState = "same"     // nothing is to be done
+	UndoNothing  UndoState = "same"     // nothing to do
 	UndoConflict UndoState = "conflict" // it holds something that is not ours to overwrite
-	UndoLost     UndoState = "lost"     // what it held is not kept
+	UndoLost     UndoState = "lost"     // its earlier content is not kept
 )
 
-// A chainLink is a change in the chain of one file.
+// A chainLink is one of the successive changes of a file.
 type chainLink struct {
 	set    *ChangeSet
 	change KeptChange
-	chosen bool // to be taken back
+	chosen bool // to be undone
 }
 
-// Plan says what taking sets back would do to the files as they are now, as
-// look finds them. It writes nothing.
+// Plan returns what undoing sets would do to the current files, as look finds them. It changes
+// nothing.
 //
-// For each file the chosen changes are taken back from the newest to the
-// oldest, each only if the file then holds what that change left. A file that
-// does not, because somebody else wrote it, is a conflict; so is one that a
-// later set changed which is not chosen, unless that was taken back itself. A
-// chosen change that was taken back already counts for nothing. A mode that
-// somebody else has set since stays.
+// For each file the chosen changes are undone from the newest to the oldest, each only if the file
+// then holds what that change left. A file that does not, because somebody else wrote it, is a
+// conflict; so is one that a later set changed which is not chosen, unless that was undone itself.
+// A chosen change that was already undone does not count. A mode that somebody else has set since
+// stays.
 func (s *History) Plan(ctx context.Context, sets []ChangeSet, look func(path string) (KeptContent, error)) (UndoPlan, error) {
 	var plan UndoPlan
 	if len(sets) == 0 {
@@ -86,8 +85,7 @@ func (s *History) Plan(ctx context.Context, sets []ChangeSet, look func(path str
 	return plan, nil
 }
 
-// chains gathers, newest first, all changes of the chosen files since the
-// oldest chosen set.
+// chains returns, newest first, all changes of the chosen files since the oldest chosen set.
 func (s *History) chains(ctx context.Context, chosen []ChangeSet) (map[string][]chainLink, error) {
 	chains := map[string][]chainLink{}
 	byID := map[string]bool{}
@@ -106,7 +104,7 @@ func (s *History) chains(ctx context.Context, chosen []ChangeSet) (map[string][]
 		if err != nil && set.ID == "" {
 			return nil, err
 		}
-		if err != nil { // what it did is seen from what the files hold
+		if err != nil { // the files show what it did
 			s.opt.Logger.Warn("history: a set is passed over", "err", err)
 			continue
 		}
@@ -127,9 +125,8 @@ func (s *History) chains(ctx context.Context, chosen []ChangeSet) (map[string][]
 	return chains, nil
 }
 
-// dead finds the links that others, which are not chosen, have taken back, and
-// by whom. Such a pair leaves the file as it was; undo says which links are
-// the second half of one.
+// dead returns the links that other, unchosen sets have undone, and by which set. Such a pair
+// leaves the file as it was; undo says which links are the second half of one.
 func dead(chain []chainLink) (by map[string]*ChangeSet, undo map[string]bool) {
 	by, undo = map[string]*ChangeSet{}, map[string]bool{}
 	there := map[string]bool{}
@@ -152,7 +149,7 @@ func dead(chain []chainLink) (by map[string]*ChangeSet, undo map[string]bool) {
 	return by, undo
 }
 
-// walk decides about a file. The chain has a chosen link at least.
+// walk decides about a file. The chain has at least one chosen link.
 func (item *UndoItem) walk(chain []chainLink) {
 	by, undo := dead(chain)
 	last := -1 // the oldest link to be taken back
@@ -192,7 +189,7 @@ func (item *UndoItem) walk(chain []chainLink) {
 	item.aim(cur)
 }
 
-// aim says how the file comes to hold what it should.
+// aim sets how the file gets its wanted content.
 func (item *UndoItem) aim(want KeptContent) {
 	item.Want = want
 	switch {
@@ -207,7 +204,7 @@ func (item *UndoItem) aim(want KeptContent) {
 	}
 }
 
-// back takes one change back. A mode that the change did not leave is kept.
+// back undoes one change. A mode that the change did not set is kept.
 func back(cur KeptContent, c KeptChange) KeptContent {
 	want := c.Before
 	if want.Exists && cur.Exists && bits(cur.Mode) != bits(c.After.Mode) {
@@ -220,7 +217,7 @@ func (item *UndoItem) conflict(format string, args ...any) {
 	item.State, item.Reason = UndoConflict, fmt.Sprintf(format, args...)
 }
 
-// verify tests whether what should be written is in the store.
+// verify checks that the wanted content is in the store.
 func (s *History) verify(item *UndoItem) {
 	item.Want.Kept = false
 	if item.State != UndoRestore && item.State != UndoCreate && item.State != UndoConflict || !item.Want.Exists {

@@ -11,22 +11,21 @@ import (
 //go:embed protected.txt
 var protectedText string
 
-// A protectedName is a line of the list of what may not be changed unless a
-// rule names it.
+// A protectedName is an entry of the list of names that may only be changed if a rule names them.
 type protectedName struct {
-	path  string   // as it is written
+	path  string   // as written
 	parts []string // in lower case
 	home  bool     // in the home folder
 	above bool     // only in the working folder and above it
-	hold  bool     // behind the wall also where it is missing
+	hold  bool     // protected in the sandbox even if it is missing
 }
 
-// lastPart is what a rule has to hold to speak about it.
+// lastPart returns what a rule has to contain to name it.
 func (n protectedName) lastPart() string { return n.parts[len(n.parts)-1] }
 
-// covers reports whether the parts of a name begin with it, or are a folder on
-// the way to it, which could be moved away, and another put in its place; one
-// that is only made is none. It gives the word that a rule has to hold.
+// covers reports whether the parts of a name begin with n, or name a folder above it, which could
+// be moved away and replaced; a folder that is only created does not count. It returns the word
+// that a rule has to contain.
 func (n protectedName) covers(parts []string, made bool) (word string, ok bool) {
 	if made && len(parts) < len(n.parts) {
 		return "", false
@@ -43,7 +42,7 @@ func (n protectedName) covers(parts []string, made bool) (word string, ok bool) 
 	return word, word != ""
 }
 
-// A protectedList is the list, by the first part of each name.
+// A protectedList indexes the names by their first part.
 type protectedList struct {
 	all     []protectedName
 	any     map[string][]protectedName
@@ -51,7 +50,7 @@ type protectedList struct {
 	endings []string // *.code-workspace
 }
 
-// A lazyList reads the list when it is asked for first.
+// A lazyList loads the list on first use.
 type lazyList struct {
 	once sync.Once
 	list *protectedList
@@ -103,9 +102,8 @@ func (f *Workspace) homeDir() string {
 	return f.Home
 }
 
-// protectedWords are the words of the list for a name. Within the workspace only what
-// is below its top counts: a workspace that lies in such a folder itself is
-// like any other.
+// protectedWords returns the words of the list for a name. Within the workspace only what is below
+// its top counts: a workspace inside such a folder is like any other.
 func (f *Workspace) protectedWords(p Path, name string) (words []string) {
 	l := f.protected()
 	top, from, whole := f.baseDir(p.dir), "", true
@@ -167,8 +165,8 @@ func lowerParts(name string) []string {
 	return strings.FieldsFunc(strings.ToLower(filepath.ToSlash(name)), func(r rune) bool { return r == '/' })
 }
 
-// Singled reports whether a name is, by itself, one that a rule has to name,
-// and in which folder it is that. What is below it is not looked at.
+// Singled reports whether a rule has to name this very name, and the folder in which that holds.
+// What is below it does not count.
 func (f *Workspace) Singled(name string) (folder string, ok bool) {
 	if strings.EqualFold(filepath.Base(name), ".git") {
 		return filepath.Dir(name), true

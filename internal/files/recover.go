@@ -10,26 +10,24 @@ import (
 	"slices"
 )
 
-// RecoveredSet is what is known of a change whose process died.
+// RecoveredSet is what is known about a change whose process died.
 type RecoveredSet struct {
 	Set    ChangeSet    // with the changes that happened; not recorded if there are none
-	Missed []KeptChange // planned, and did not happen
-	Temps  []string     // files the caller should remove if they are there
+	Missed []KeptChange // planned, but did not happen
+	Temps  []string     // files that the caller should remove if they exist
 }
 
-// Half reports whether some files were changed and others were not.
-// A set that was only observed never is.
+// Half reports whether only some of the files were changed. It is false for observed sets.
 func (r RecoveredSet) Half() bool {
 	return !r.Set.Observed && len(r.Set.Changes) > 0 && len(r.Missed) > 0
 }
 
-// Recover ends the pending changes of processes that are gone; look says what
-// a file holds now. A change that happened is recorded. One whose file holds
-// neither what it held before nor what was planned is recorded as planned, so
-// that an undo reports a conflict instead of overwriting what somebody may
-// have written since.
+// Recover ends the pending changes of dead processes; look returns the current content of a file. A
+// change that happened is recorded. One whose file holds neither its earlier content nor the
+// planned one is recorded as planned, so that an undo reports a conflict instead of overwriting
+// what somebody may have written since.
 //
-// It returns what it has done, also along with an error.
+// It returns what it has done, even with an error.
 func (s *History) Recover(ctx context.Context, look func(path string) (KeptContent, error)) ([]RecoveredSet, error) {
 	list, err := s.list("pending")
 	if err != nil {
@@ -95,8 +93,8 @@ func (p *PendingSet) reconstruct(look func(path string) (KeptContent, error)) Re
 	return r
 }
 
-// seize takes over the pending change of a process that is gone. It returns
-// nil if the process lives, or if nothing is left to do.
+// seize takes over the pending change of a dead process. It returns nil if the process lives, or if
+// there is nothing left to do.
 func (s *History) seize(id string) (p *PendingSet, err error) {
 	err = s.locked(func(l *ledger) error {
 		f, err := os.OpenFile(s.pendingPath(id), os.O_RDWR, 0)

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// A restoration goes in steps of so many files and bytes: that bounds its
-	// memory and its handles. What fits into one is all or nothing.
+	// A restoration works in steps of limited files and bytes, which bounds its memory and its
+	// handles. Each step is done completely or not at all.
 	stepFiles = 500
 	stepBytes = 64 << 20
 	// maxTemps is how many temporary files are noted, to be removed after a
@@ -27,18 +27,18 @@ const (
 	maxTemps = 5000
 )
 
-// A restoration carries out a plan.
+// A restoration carries out an UndoPlan.
 type restoration struct {
 	files   *Workspace
 	by      By
-	items   []UndoItem // to be done, by path
+	items   []UndoItem // sorted by path
 	parts   []string   // of the names of temporary files, one for each item
 	touched bool       // something has been changed
 	told    int
 }
 
-// restore does what a plan says to do, and records it as a change of its own.
-// The caller holds the files.
+// restore carries out a plan and records it as a change of its own. The caller has locked the
+// files.
 func (f *Workspace) restore(ctx context.Context, by By, plan UndoPlan) (id string, err error) {
 	r := &restoration{files: f, by: by}
 	for _, item := range plan.Items {
@@ -93,8 +93,7 @@ func tempBeside(path, part string) string {
 	return filepath.Join(filepath.Dir(path), ".helve-"+part+".tmp")
 }
 
-// keepNow puts what is there into the store, which has to be what was planned
-// with.
+// keepNow stores the current content, which must be the one that the plan was made for.
 func keepNow(k *Backup, item *UndoItem) error {
 	var got KeptContent
 	var err error
@@ -120,8 +119,8 @@ func keepNow(k *Backup, item *UndoItem) error {
 	return err
 }
 
-// run makes the changes: what is in the way goes first, then folders come,
-// then files, then links; last go folders, and modes are set.
+// run makes the changes: first it removes what is in the way, then it creates folders, files and
+// links; last it removes folders and sets modes.
 func (r *restoration) run(ctx context.Context) error {
 	for _, item := range r.items {
 		if r.inTheWay(item) {
@@ -153,8 +152,8 @@ func (r *restoration) run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// inTheWay reports whether something has to be removed by itself because
-// another kind of thing shall be there, or nothing at all.
+// inTheWay reports whether something has to be removed first because something of another type, or
+// nothing, is wanted there.
 func (r *restoration) inTheWay(item UndoItem) bool {
 	now, want := item.Now, item.Want
 	switch {
@@ -168,7 +167,7 @@ func (r *restoration) inTheWay(item UndoItem) bool {
 	return true
 }
 
-// rooted does something in the folder that a name is in. No link leads there.
+// rooted calls do with the folder that contains a name, reached without links.
 func (r *restoration) rooted(path string, do func(dir *os.Root, base string) error) error {
 	name, base := filepath.Split(path)
 	name = filepath.Clean(name)
@@ -196,8 +195,7 @@ func (r *restoration) rooted(path string, do func(dir *os.Root, base string) err
 	return do(dir, base)
 }
 
-// makeFolder makes a folder, and those above it that are missing. Until the end it
-// can be written to.
+// makeFolder creates a folder and its missing parents. It stays writable until the end.
 func (r *restoration) makeFolder(path string) error {
 	state, err := disk.Look(path)
 	switch {
@@ -239,8 +237,8 @@ func (r *restoration) placeLink(item UndoItem, part string) error {
 	})
 }
 
-// setModes sets the mode of what has none yet, and removes folders that are to
-// go. One that somebody has put something into stays.
+// setModes sets missing modes, and removes folders. A folder that somebody has put something into
+// stays.
 func (r *restoration) setModes(item UndoItem) error {
 	now, want := item.Now, item.Want
 	switch {
@@ -260,7 +258,7 @@ func (r *restoration) setModes(item UndoItem) error {
 	return nil
 }
 
-// onlyMode reports whether a file holds already what it should.
+// onlyMode reports whether a file already has the wanted content.
 func (r *restoration) onlyMode(item UndoItem) bool {
 	return item.Now.Exists && item.Want.Exists && item.Now.Hash == item.Want.Hash && item.Now.Mode.Type() == item.Want.Mode.Type()
 }
@@ -285,7 +283,7 @@ func (r *restoration) regular(ctx context.Context) error {
 	return r.applyStep(ctx, step)
 }
 
-// isRegularFile reports whether a plain file comes or goes.
+// isRegularFile reports whether a regular file is written or removed.
 func (r *restoration) isRegularFile(item UndoItem) bool {
 	if item.Want.Exists {
 		return item.Want.Mode.IsRegular() && !r.onlyMode(item)

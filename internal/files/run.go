@@ -17,8 +17,8 @@ const (
 	tailSize = 2 << 10
 	// probeTime is how long a program may take to tell about itself.
 	probeTime = 5 * time.Second
-	// pipeTime is how long the output of a child that has ended is waited for.
-	// A daemon that it leaves behind can keep its output open for ever.
+	// pipeTime is how long to wait for the output of a child that has ended. A daemon that it
+	// started can keep the output open forever.
 	pipeTime = 200 * time.Millisecond
 )
 
@@ -43,15 +43,15 @@ func (s *Formatters) run(ctx context.Context, it *item, program, path string) Fo
 	return report
 }
 
-// stopped is the cause of the end of a child whose time was up.
+// stopped is the cause of the end of a child that timed out.
 type stopped struct{ after time.Duration }
 
 func (s stopped) Error() string { return fmt.Sprintf("stopped, it took longer than %v", s.after) }
 
-// Unwrap makes it a case of a deadline.
+// Unwrap returns context.DeadlineExceeded.
 func (s stopped) Unwrap() error { return context.DeadlineExceeded }
 
-// probe asks a program about itself. The start of the answer counts.
+// probe asks a program to identify itself. Only the start of the answer counts.
 func (s *Formatters) probe(ctx context.Context, it *item) bool {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
@@ -82,8 +82,8 @@ func (s *Formatters) child(ctx context.Context, it *item, command []string, out 
 	return err
 }
 
-// lookUp finds a configured program: by PATH as the formatter's environment
-// has it, or relative to the folder it runs in.
+// lookUp finds a configured program: in PATH of the formatter's environment, or relative to its
+// working directory.
 func lookUp(name string, env map[string]string, dir string) (string, error) {
 	if filepath.IsAbs(name) {
 		return name, nil
@@ -106,8 +106,8 @@ func lookUp(name string, env map[string]string, dir string) (string, error) {
 	return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
 }
 
-// environment is what a child gets: of ours what names places, languages and
-// the homes of tools, and then what is set for it. Keys and tokens stay here.
+// environment returns the environment of a child: those of our variables that name places,
+// languages and the homes of tools, and then set. Keys and tokens are not passed on.
 func environment(set map[string]string) []string {
 	var env []string
 	for _, pair := range os.Environ() {
@@ -161,8 +161,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// String is the end, from the start of a line if it was cut within one that
-// is not the only one.
+// String returns the end of what was written, from the start of a line if it was cut.
 func (t *tail) String() string {
 	text := string(t.kept)
 	if t.cut {

@@ -9,15 +9,14 @@ import (
 	"sync"
 )
 
-// A Filterer says which of very many files may be read.
+// A Filterer decides which of very many files may be read.
 type Filterer interface {
 	Decider
 	Filter(permission string) (passes func(names ...string) bool, key string)
 }
 
-// A SearchFilter says which files below a folder may not be searched, by their names
-// from that folder. It is made for one search; its functions may be called by
-// several goroutines at once.
+// A SearchFilter says which files below a folder may not be searched, by names relative to that
+// folder. It is made for one search; its methods are safe for concurrent use.
 type SearchFilter struct {
 	files *Workspace
 	by    Filterer
@@ -26,16 +25,15 @@ type SearchFilter struct {
 	dir   Path
 	top   string // names are seen from here
 	real  string // and from here where links lead elsewhere; "" where they do not
-	// hard returns the files with several names that are kept back, and whether
-	// all of the project was looked at.
+	// hard returns the files with several names that are excluded, and whether the whole project
+	// was checked.
 	hard func() (shut map[inode]bool, complete bool)
 }
 
-// SearchFilter returns what keeps files below p from being searched; nil where
-// nothing does. A file is kept back when the rules for reading deny it, or
-// when they ask about it in particular and nobody has allowed it: a search
-// shows what is in many files, and no answer to a question about all of them
-// would be an answer about one.
+// SearchFilter returns the filter for searching below p, or nil if all files may be searched. A
+// file is excluded if the rules for reading deny it, or ask about it in particular and nobody has
+// allowed it: a search shows the contents of many files, and an answer about all of them would not
+// be one about each.
 func (f *Workspace) SearchFilter(ctx context.Context, by Filterer, p Path) *SearchFilter {
 	sieve, key := by.Filter("read")
 	if sieve == nil {
@@ -49,8 +47,8 @@ func (f *Workspace) SearchFilter(ctx context.Context, by Filterer, p Path) *Sear
 	return s
 }
 
-// Named reports whether the rules for reading deny p or ask about it in
-// particular, under the name that was asked for or under the real one.
+// Named reports whether the rules for reading deny p or ask about it in particular, under its
+// requested or its real name.
 func (f *Workspace) Named(by Filterer, p Path) bool {
 	passes, _ := by.Filter("read")
 	if passes == nil {
@@ -60,13 +58,12 @@ func (f *Workspace) Named(by Filterer, p Path) bool {
 	return !passes(p.abs, relativeTo(top, p.abs)) || p.real != p.abs && !passes(p.real, relativeTo(realName(top), p.real))
 }
 
-// Key stands for the rules and for where the folder is: of equal keys,
-// Suspect gives equal answers.
+// Key identifies the rules and the folder: with equal keys, Suspect gives equal answers.
 func (s *SearchFilter) Key() string {
 	return strings.Join([]string{s.dir.abs, s.dir.real, s.top, s.real, s.key}, "\x00")
 }
 
-// Suspect reports whether the rules by themselves keep a file back.
+// Suspect reports whether the rules alone exclude a file.
 func (s *SearchFilter) Suspect(name string) bool {
 	abs := join(s.dir.abs, name)
 	if s.real == "" {
@@ -76,20 +73,20 @@ func (s *SearchFilter) Suspect(name string) bool {
 	return !s.sieve(abs, relativeTo(s.top, abs)) || !s.sieve(real, relativeTo(s.real, real))
 }
 
-// Shut reports whether a file is kept back, approvals counted in.
+// Shut reports whether a file is excluded, taking approvals into account.
 func (s *SearchFilter) Shut(name string) bool {
 	return s.Suspect(name) && !s.files.MayRead(s.by, s.pathOf(name))
 }
 
-// Linked reports whether a file that has several names is kept back under
-// another one of them, which the project holds too.
+// Linked reports whether a file with several names is excluded under another one of its names in
+// the project.
 func (s *SearchFilter) Linked(name string) bool {
 	info, err := os.Lstat(join(s.dir.real, name))
 	if err != nil {
 		return true
 	}
 	shut, complete := s.hard()
-	return shut[inodeOf(info)] || !complete // what was not looked at may be anything
+	return shut[inodeOf(info)] || !complete // a file that was not checked may be anything
 }
 
 func (s *SearchFilter) pathOf(name string) Path {
@@ -97,9 +94,8 @@ func (s *SearchFilter) pathOf(name string) Path {
 	return Path{abs: abs, real: join(s.dir.real, name), shown: s.files.relativeTitle(s.dir.dir, abs), dir: s.dir.dir}
 }
 
-// shutInodes are the files of the project with several names that are kept
-// back, and whether the walk came to its end. Repositories' own folders and installed packages are left out, as in
-// [Files.OpenRead].
+// shutInodes returns the excluded files with several names, and whether the whole project was
+// walked. It leaves out git folders and installed packages, as [Workspace.OpenRead] does.
 func (s *SearchFilter) shutInodes(ctx context.Context) (map[inode]bool, bool) {
 	shut := map[inode]bool{}
 	top := realName(s.top)
@@ -108,7 +104,7 @@ func (s *SearchFilter) shutInodes(ctx context.Context) (map[inode]bool, bool) {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			return nil // what can not be listed can not be searched either
+			return nil // what cannot be listed cannot be searched either
 		case d.IsDir():
 			if d.Name() == ".git" || d.Name() == "node_modules" {
 				return fs.SkipDir
@@ -127,7 +123,7 @@ func (s *SearchFilter) shutInodes(ctx context.Context) (map[inode]bool, bool) {
 	return shut, ctx.Err() == nil
 }
 
-// relativeTo is a name as seen from a folder, cheaply where it lies in it.
+// relativeTo returns a name relative to a folder, cheaply if it lies inside.
 func relativeTo(top, name string) string {
 	if rest, ok := strings.CutPrefix(name, top); ok && len(rest) > 1 && rest[0] == filepath.Separator {
 		return rest[1:]

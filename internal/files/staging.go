@@ -6,17 +6,16 @@ import (
 	"slices"
 )
 
-// A Staging knows what git would not take in where it is told to take in all of
-// a folder: files that it tracks, whose contents it has, and those that are
-// surely ignored. It is for one question, by one goroutine; the zero value is
-// ready.
+// A Staging decides which files git would not add when it is told to add a whole folder: files that
+// it already tracks, and those that are certainly ignored. It is for one question, by one
+// goroutine; the zero value is ready to use.
 type Staging struct {
 	found gatherer
-	rules map[string]*ignoring // by the folder that they are in force in
+	rules map[string]*ignoring // by the folder to which they apply
 }
 
-// LeavesOut reports whether git leaves a file or folder out. name is real.
-// Without a repository it leaves out nothing: the line may make one.
+// LeavesOut reports whether git would not add a file or folder. name is resolved. Without a
+// repository it returns false, because the command line may create one.
 func (s *Staging) LeavesOut(name string, folder bool) bool {
 	if s.rules == nil {
 		s.rules, s.found.repos = map[string]*ignoring{}, map[string]*repository{}
@@ -47,7 +46,7 @@ func (s *Staging) ignored(r *repository, rel string, folder bool) bool {
 	return s.in(r, path.Dir(rel)).match(rel, folder)
 }
 
-// in are the rules in force in a folder of a repository.
+// in returns the rules that apply in a folder of a repository.
 func (s *Staging) in(r *repository, rel string) *ignoring {
 	if rel == "." {
 		rel = ""

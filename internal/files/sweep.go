@@ -16,8 +16,8 @@ const tempAge = time.Hour // after which a file on its way has lost it
 
 type digest [32]byte
 
-// A sweeper knows what is in the store and what of it is needed. Most of this
-// it learns before it takes the lock, since files of the store never change.
+// A sweeper finds out what is in the store and what of it is needed. It does most of that before it
+// takes the lock, because files of the store never change.
 type sweeper struct {
 	store *History
 	sets  map[setEntry]*swept
@@ -27,17 +27,16 @@ type sweeper struct {
 	seen  []setEntry // oldest first
 }
 
-// A swept is what matters of a set.
+// A swept is the part of a set that a sweep needs.
 type swept struct {
 	size  int64
 	needs []digest
 }
 
-// Sweep keeps the quota: if the store is larger, the oldest sets go until it
-// is a tenth below, and with them the contents that nobody else needs. The
-// newest set stays, whatever its size. Contents and temporary files that dead
-// processes left behind go in any case. If another process sweeps, this one
-// has nothing to do.
+// Sweep enforces the quota: if the store is larger, it removes the oldest sets until the size is a
+// tenth below, with the contents that nothing else needs. It always keeps the newest set. It also
+// removes contents and temporary files that dead processes left behind. If another process is
+// sweeping, it does nothing.
 func (s *History) Sweep(ctx context.Context) error {
 	if _, err := os.Stat(s.opt.Dir); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -98,9 +97,9 @@ func (w *sweeper) readSets(ctx context.Context) (err error) {
 	return nil
 }
 
-// readNeeds reads a set or pending file. Of one that makes no sense, perhaps because
-// a later version wrote it, everything that looks like a hash is needed; one
-// that cannot be read stops the sweep.
+// readNeeds reads a set or pending file. If the file is invalid, perhaps because a later version
+// wrote it, everything that looks like a hash counts as needed. If it cannot be read, the sweep
+// stops.
 func readNeeds(path string) (*swept, error) {
 	data, err := readFile(path)
 	switch {
@@ -251,8 +250,8 @@ func (w *sweeper) need(s *swept) {
 	}
 }
 
-// evict removes the oldest sets while the store is too large: the set before
-// its contents, so that no set ever lacks what it promises.
+// evict removes the oldest sets while the store is too large: each set before its contents, so that
+// no set ever lacks what it refers to.
 func (w *sweeper) evict(ctx context.Context) error {
 	if w.total <= w.store.opt.Quota {
 		return nil

@@ -14,18 +14,17 @@ type ReadMark struct {
 	// hashed, its size and time, see [StampOf].
 	Hash string
 	When time.Time
-	// Encoding is how the contents were read as text; "" where nobody said.
+	// Encoding is the text encoding with which it was read; "" if not known.
 	Encoding string
 }
 
-// HashOf names contents.
+// HashOf returns the hash of contents.
 func HashOf(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
 
-// StampOf names contents by what the system says of the file, without
-// reading it.
+// StampOf returns an identifier of contents from size and time, without reading the file.
 func StampOf(info fs.FileInfo) string {
 	return stampOf(info.Size(), info.ModTime())
 }
@@ -34,28 +33,26 @@ func stampOf(size int64, modified time.Time) string {
 	return fmt.Sprintf("%d bytes of %s", size, modified.UTC().Format(time.RFC3339Nano))
 }
 
-// A Memory keeps what sessions saw beyond the life of a process.
+// A Memory keeps the read marks of sessions longer than a process lives.
 type Memory interface {
 	// Sight returns what a session saw of a file.
 	Sight(session, file string) (ReadMark, bool, error)
-	// See keeps it. It may be lost when the process ends at once.
+	// See stores a read mark. It may be lost if the process ends at once.
 	See(session, file string, s ReadMark)
-	// Turned tells that contents were put back: who saw from has seen to.
+	// Turned records that earlier contents were restored: sessions that saw from have now seen to.
 	Turned(file, from, to string) error
 }
 
 type readMarkKey struct{ session, file string }
 
-// How many sights a process remembers by itself, and how many where a Memory
-// has them all.
+// How many read marks a process keeps in memory, without and with a Memory.
 const (
 	maxSights  = 100_000
 	hereSights = 10_000
 )
 
-// MarkRead notes what a session has seen of a file. Its own writes count. What it
-// has seen before is not kept anew: the time is for people, and may be that of
-// the first sight.
+// MarkRead records what a session has seen of a file. Its own writes count. An unchanged mark is
+// not stored again: its time is only for people.
 func (f *Workspace) MarkRead(session string, p Path, s ReadMark) {
 	key := readMarkKey{session, p.real}
 	most := maxSights
@@ -88,8 +85,8 @@ func (f *Workspace) ReadMark(session string, p Path) (ReadMark, bool) {
 	return s, ok && err == nil
 }
 
-// turned makes a file that was put back no change to those who had seen what
-// was taken away.
+// turned records that a file was restored, so that it does not count as changed for sessions that
+// saw the undone content.
 func (f *Workspace) turned(file, from, to string) error {
 	f.mu.Lock()
 	for key, s := range f.sights {
@@ -105,21 +102,21 @@ func (f *Workspace) turned(file, from, to string) error {
 	return f.Memory.Turned(file, from, to)
 }
 
-// An UnreadError says that a session has not read a file it is to change.
+// An UnreadError says that a session has not read the file that it is about to change.
 type UnreadError struct{ Path Path }
 
-// Error gives the text of the reference.
+// Error returns OpenCode's text.
 func (e *UnreadError) Error() string {
 	return fmt.Sprintf("You must read file %s before overwriting it. Use the Read tool first", e.Path)
 }
 
-// A StaleError says that a file is not what a session has read.
+// A StaleError says that a file has changed since the session read it.
 type StaleError struct {
 	Path           Path
 	Modified, Read time.Time
 }
 
-// Error gives the text of the reference.
+// Error returns OpenCode's text.
 func (e *StaleError) Error() string {
 	const iso = "2006-01-02T15:04:05.000Z"
 	return fmt.Sprintf("File %s has been modified since it was last read.\nLast modification: %s\nLast read: %s\n\n"+
@@ -129,8 +126,7 @@ func (e *StaleError) Error() string {
 // is reports whether a file holds what was seen.
 func (h *Held) is(s ReadMark) bool { return s.Hash == h.Hash() || s.Hash == h.stamp() }
 
-// seenElsewhere reports whether the same session has seen a file as it is in
-// another process.
+// seenElsewhere reports whether the same session has seen the current content in another process.
 func (f *Workspace) seenElsewhere(session string, h *Held) bool {
 	if f.Memory == nil {
 		return false
@@ -139,8 +135,8 @@ func (f *Workspace) seenElsewhere(session string, h *Held) bool {
 	return err == nil && ok && h.is(s)
 }
 
-// Check holds a file against what the session has seen of it: an
-// [UnreadError], a [StaleError], or nil. Contents decide, not times.
+// Check compares a file with what the session has seen of it: it returns an [UnreadError], a
+// [StaleError], or nil. Contents decide, not times.
 func (f *Workspace) Check(session string, h *Held) error {
 	if f.Unchecked || !h.Exists() {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"github.com/helve-dev/helve/internal/disk"
 )
 
-// look says what a file holds now, for the history. What a link holds is where
-// it leads, and a folder holds nothing.
+// look returns the current content of a file, for the history. The content of a link is its target,
+// and a folder has none.
 func look(name string) (KeptContent, error) {
 	state, err := disk.Look(name)
 	if err != nil {
@@ -32,7 +32,7 @@ func look(name string) (KeptContent, error) {
 		return KeptContent{}, nil
 	}
 	if errors.Is(err, disk.ErrNotRegular) || errors.Is(err, disk.ErrTooLarge) {
-		return KeptContent{Exists: true}, nil // there is something, and it is not what we wrote
+		return KeptContent{Exists: true}, nil // something else than what we wrote
 	}
 	if err != nil {
 		return KeptContent{}, err
@@ -40,8 +40,8 @@ func look(name string) (KeptContent, error) {
 	return DescribeContent(data, state.Exists, state.Mode), nil
 }
 
-// Glance returns what a file of the history holds now, for people to see;
-// nil where it is too large or no file any more.
+// Glance returns the current content of a file of the history for display; nil if it is too large
+// or no regular file.
 func (f *Workspace) Glance(name string, most int64) []byte {
 	data, _, err := disk.Read(name, most)
 	if err != nil {
@@ -50,15 +50,14 @@ func (f *Workspace) Glance(name string, most int64) []byte {
 	return data
 }
 
-// PlanUndo says what taking change sets back, newest first, would do.
+// PlanUndo returns what undoing change sets would do; they are ordered newest first.
 func (f *Workspace) PlanUndo(ctx context.Context, sets []ChangeSet) (UndoPlan, error) {
 	return f.History.Plan(ctx, sets, look)
 }
 
-// Undo takes change sets back, newest first, and returns what was done. A
-// file that somebody else has changed since is left as it is. It is a change
-// like any other and can be taken back in turn; id is that of its own set, or
-// "" where nothing was to be done.
+// Undo undoes change sets, newest first, and returns what was done. A file that somebody else has
+// changed since stays as it is. The undo is a change set itself and can be undone in turn; id is
+// its own, or "" if there was nothing to do.
 func (f *Workspace) Undo(ctx context.Context, by By, sets []ChangeSet) (plan UndoPlan, id string, err error) {
 	if err := f.Recover(ctx); err != nil {
 		return plan, "", err
@@ -89,8 +88,8 @@ func (f *Workspace) undoSets(ctx context.Context, by By, sets []ChangeSet) (plan
 	return plan, id, err
 }
 
-// takenBack are the sets of which a plan takes something back. One that is in
-// conflict as a whole stays to be undone another time.
+// takenBack returns the sets of which a plan undoes something. A set that is completely in conflict
+// can still be undone later.
 func takenBack(plan UndoPlan, sets []ChangeSet) (ids []string) {
 	stays := map[string]bool{}
 	for _, item := range plan.Items {
@@ -104,10 +103,8 @@ func takenBack(plan UndoPlan, sets []ChangeSet) (ids []string) {
 	return ids
 }
 
-// Recover ends what a process that was killed has left: files it had put
-// beside others are removed, and a change of several files that was made in
-// part is taken back. It does so once, whoever waits for it; later calls do
-// nothing.
+// Recover cleans up after killed processes: it removes their temporary files, and undoes a change
+// of several files that was made in part. It runs once; later calls do nothing.
 func (f *Workspace) Recover(ctx context.Context) error {
 	if f.History == nil {
 		return nil
@@ -145,12 +142,11 @@ func (f *Workspace) recover(ctx context.Context) error {
 	return err
 }
 
-// replacedBy is where the old contents are on a file system that can not swap
-// two names.
+// replacedBy returns where the old content is on a file system that cannot swap two names.
 func replacedBy(temp string) string { return strings.TrimSuffix(temp, ".tmp") + ".old" }
 
-// fromTemps puts back what the history had no room for: until a change has
-// ended, what it replaced lies beside the file.
+// fromTemps restores what the history had no room for: until a change has ended, what it replaced
+// lies beside the file.
 func (f *Workspace) fromTemps(ctx context.Context, r RecoveredSet) error {
 	for _, ch := range r.Set.Changes {
 		if !ch.Before.Exists || ch.Before.Kept {
@@ -175,7 +171,7 @@ func (f *Workspace) fromTemps(ctx context.Context, r RecoveredSet) error {
 	return nil
 }
 
-// replaced finds what a change replaced among the files that it left beside.
+// replaced finds what a change replaced among its temporary files.
 func replaced(ch KeptChange, temps []string) ([]byte, bool) {
 	for _, temp := range temps {
 		for _, name := range []string{temp, replacedBy(temp)} {

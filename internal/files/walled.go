@@ -9,15 +9,15 @@ import (
 )
 
 // Protected returns the files and folders that change what runs, or what is
-// allowed, later: those that [Files.AskEdit] lets nobody write to without a
-// rule that names them, as far as they are known beforehand. Of a repository
-// it is what makes git run programs; the rest has to change with every
-// commit. Some may not exist. Of the home folder it is what lies in a folder
-// that may be written.
+// allowed, later: those that [Workspace.AskEdit] lets nobody write to without a
+// rule that names them, as far as they are known in advance. Of a repository
+// these are the files that make git run programs, since the rest has to change
+// with every commit. Of the home folder they are those in writable folders.
+// Some may not exist.
 func (f *Workspace) Protected(dir string, writable ...string) []string {
 	var out []string
-	// A name that is a link is protected as well as what it leads to: another
-	// link, or a file of its own, could be put in its place.
+	// If a name is a link, both the link and its target are protected: the link could be replaced
+	// by another, or by a file.
 	add := func(path string) {
 		names := []string{path, f.cache.real(path)}
 		if _, err := os.Stat(filepath.Dir(path)); err != nil {
@@ -44,7 +44,7 @@ func (f *Workspace) Protected(dir string, writable ...string) []string {
 			}
 		}
 		if info, err := os.Lstat(at); err == nil && info.Mode().IsRegular() {
-			add(at) // it names the repository, and another one would have other hooks
+			add(at) // it points to the repository, and another one would have other hooks
 		}
 		for _, pointed := range f.gitPointers(d) {
 			add(pointed)
@@ -74,8 +74,7 @@ func (f *Workspace) Protected(dir string, writable ...string) []string {
 	return out
 }
 
-// protectedAtHome adds what there is in the home folder, as far as that can be
-// written.
+// protectedAtHome adds the protected names in the home folder, as far as they are writable.
 func (f *Workspace) protectedAtHome(writable []string, add func(path string)) {
 	home := f.cache.real(f.homeDir())
 	if isRoot(home) {
@@ -103,8 +102,8 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// Names returns what gives the names of a file that rules for reading are
-// about, as seen by a call in dir.
+// Names returns a function that returns the names of a file for the rules about reading, as seen by
+// a call in dir.
 func (f *Workspace) Names(dir string) func(file string) []string {
 	top, real := f.baseDir(dir), f.cache.real(f.baseDir(dir))
 	if real == top {
@@ -113,12 +112,12 @@ func (f *Workspace) Names(dir string) func(file string) []string {
 	return func(file string) []string { return []string{file, relativeTo(top, file), relativeTo(real, file)} }
 }
 
-// gitSettings are the names in a repository that say what git runs there. A
-// commondir names another folder to take all of it from.
+// gitSettings are the names in a repository that decide what git runs there. A commondir points to
+// another folder for all of them.
 func gitSettings() []string { return []string{"hooks", "config", "config.worktree", "commondir"} }
 
-// gitConfigs finds the other places of a repository from which git takes
-// programs to run: those of its worktrees and of its submodules.
+// gitConfigs returns the other places of a repository from which git takes programs to run: those
+// of its worktrees and submodules.
 func gitConfigs(git string) (out []string) {
 	const most = 400
 	find := func(pattern string, bases ...string) {
@@ -138,11 +137,10 @@ func gitConfigs(git string) (out []string) {
 	return out[:min(len(out), most)]
 }
 
-// notBare are names that keep git from taking a folder itself for a
-// repository, as it does where the .git in it has been damaged and the folder
-// holds a HEAD, objects and refs, or a HEAD and a commondir that tells of
-// them. HEAD comes last: git would no longer know whether the file is meant
-// or the commit.
+// notBare returns names that keep git from taking a folder itself for a repository. It would do so
+// if the .git in it were damaged and the folder held a HEAD, objects and refs, or a HEAD and a
+// commondir that points to them. HEAD comes last: git could no longer tell the file from the
+// commit.
 func notBare(dir string) []string {
 	if vacant(filepath.Join(dir, "commondir")) {
 		for _, base := range []string{"refs", "objects"} {
@@ -157,8 +155,7 @@ func notBare(dir string) []string {
 	return nil
 }
 
-// vacant tells whether there is nothing at a name, or an empty folder, which
-// may be there to hold it.
+// vacant reports whether a name is missing or an empty folder, which may be there as a placeholder.
 func vacant(name string) bool {
 	entries, err := os.ReadDir(name)
 	if err != nil {
@@ -168,7 +165,7 @@ func vacant(name string) bool {
 	return len(entries) == 0
 }
 
-// globQuoted is a name as a pattern that matches it alone.
+// globQuoted returns a pattern that matches exactly the name.
 func globQuoted(name string) string {
 	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(name)
 }

@@ -17,8 +17,8 @@ const (
 	maxSetFile  = 16 << 20 // a set is some hundred bytes a file
 )
 
-// A wireSet is a set as a line of its file holds it. The first line was written
-// before the change; the last one counts.
+// A wireSet is a set as a line of its file. The first line is written before the change; the last
+// one counts.
 type wireSet struct {
 	V       int          `json:"v"`
 	ID      string       `json:"id"`
@@ -50,17 +50,16 @@ type wireContent struct {
 	Kept bool   `json:"kept,omitempty"`
 }
 
-// A fileName is a string in JSON, or an object with the bytes if they are not
-// UTF-8, as names of files need not be.
+// A fileName is a JSON string or, if it is not valid UTF-8, an object with its bytes.
 type fileName string
 
-const rawMark = `{"bytes":` // how such an object starts
+const rawMark = `{"bytes":` // the start of such an object
 
 type rawName struct {
 	Bytes []byte `json:"bytes"`
 }
 
-// MarshalJSON keeps every byte.
+// MarshalJSON preserves every byte.
 func (n fileName) MarshalJSON() ([]byte, error) {
 	if utf8.ValidString(string(n)) {
 		return json.Marshal(string(n))
@@ -68,7 +67,7 @@ func (n fileName) MarshalJSON() ([]byte, error) {
 	return json.Marshal(rawName{[]byte(n)})
 }
 
-// UnmarshalJSON reads both forms.
+// UnmarshalJSON parses both forms.
 func (n *fileName) UnmarshalJSON(b []byte) error {
 	if len(b) > 0 && b[0] == '{' {
 		var raw rawName
@@ -132,8 +131,8 @@ func lastLine(data []byte) (line []byte, end int64) {
 	return data[bytes.LastIndexByte(data[:n-1], '\n')+1 : n], int64(n)
 }
 
-// decode reads a line of the file of a set. What it returns is fit to act upon: the
-// paths are absolute and differ, and ids and hashes have the form of such.
+// decode parses a line of a set's file. The result is validated: the paths are absolute and
+// distinct, and ids and hashes are well-formed.
 func decode(data []byte) (ChangeSet, []string, error) {
 	if len(data) > maxSetFile {
 		return ChangeSet{}, nil, errors.New("the file is too large")
@@ -170,7 +169,7 @@ func decode(data []byte) (ChangeSet, []string, error) {
 	return set, temps, nil
 }
 
-// check tests all of a set but its id.
+// check validates a set except its id.
 func (set ChangeSet) check() error {
 	seen := make(map[string]bool, len(set.Changes))
 	for _, c := range set.Changes {

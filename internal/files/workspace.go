@@ -17,33 +17,33 @@ import (
 // An Asker asks for permission.
 type Asker = permission.Asker
 
-// Workspace is the door. The zero value has no worktree, and remembers what
-// sessions saw for as long as it lives.
+// A Workspace resolves, opens and changes files. The zero value has no worktree, and keeps read
+// marks in memory.
 type Workspace struct {
-	// Worktree is the root of the project, absolute. Where it is "" or a root
-	// of the file system there is none, and only the working folder is inside.
+	// Worktree is the absolute root of the project. If it is "" or a root of the file system, there
+	// is none, and only the working directory is inside.
 	Worktree string
-	// Own are folders of our own, of config and data: to write there, a rule
-	// has to name them.
+	// Own are helve's own folders, of config and data. Only a rule that names one allows writing
+	// there.
 	Own []string
-	// Home is the home folder of the person, in which the start-up files of
-	// shells and the like are protected; the user's own when empty.
+	// Home is the home folder of the person, in which start-up files of shells and the like are
+	// protected; the current user's when empty.
 	Home string
-	// Project names the project in the history.
+	// Project identifies the project in the history.
 	Project string
-	// Memory keeps what sessions saw; nil forgets it with the process.
+	// Memory keeps read marks; when nil, they end with the process.
 	Memory Memory
-	// History keeps what changes replaced; nil keeps nothing.
+	// History keeps what changes replace; when nil, nothing is kept.
 	History *History
-	// Unchecked lets files be changed that the session has not read.
+	// Unchecked allows changes of files that the session has not read.
 	Unchecked bool
-	// Sync makes a change survive a power failure.
+	// Sync makes changes survive a power failure.
 	Sync bool
-	// OnChange is told of every change.
+	// OnChange is called for every change.
 	OnChange func(Changed)
-	// OnTrouble is told what went wrong beside a change.
+	// OnTrouble is called for errors that do not fail a change.
 	OnTrouble func(error)
-	// Now gives the time; time.Now when nil.
+	// Now returns the time; time.Now when nil.
 	Now func() time.Time
 
 	recovering sync.Mutex
@@ -51,7 +51,7 @@ type Workspace struct {
 	locks      disk.Locks
 	litter     disk.Litter
 	list       lazyList
-	cache      *pathCache // only while one question is put together
+	cache      *pathCache // set only for one question; see WithCache
 	recent     recent
 	mu         sync.Mutex
 	sights     map[readMarkKey]ReadMark
@@ -64,8 +64,8 @@ func (f *Workspace) now() time.Time {
 	return time.Now()
 }
 
-// FindWorktree returns the nearest folder, dir or above it, that holds .git;
-// the root of the file system when there is none.
+// FindWorktree returns the nearest folder from dir up that holds .git, or the root of the file
+// system if none does.
 func FindWorktree(dir string) string {
 	for d := filepath.Clean(dir); ; d = filepath.Dir(d) {
 		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil || isRoot(d) {
@@ -74,62 +74,60 @@ func FindWorktree(dir string) string {
 	}
 }
 
-// isRoot reports whether nothing is above a folder: /, or C:\, or a share.
+// isRoot reports whether dir has no parent: /, or C:\, or a share.
 func isRoot(dir string) bool { return filepath.Dir(dir) == dir }
 
-// A Path is a file name that has been asked about. Only [Files.Resolve]
-// makes one.
+// A Path is a file name whose use was permitted. Only [Workspace.Resolve] makes one.
 type Path struct {
-	abs   string // as asked for, absolute and without dots
+	abs   string // as requested, absolute and clean
 	real  string // what the system would open
-	shown string // from the worktree, for people
-	dir   string // where relative names start
+	shown string // relative to the worktree, for people
+	dir   string // relative names start here
 
-	folder bool // a new folder is made of the name, and nothing else
+	folder bool // the name is only used to create a folder
 }
 
-// AsFolder is the path for making a folder of its name. A folder that is new
-// and empty changes nothing by being on the way to a protected name.
+// AsFolder returns the path for creating a folder. A new, empty folder changes nothing, even if it
+// is the parent of a protected name.
 func (p Path) AsFolder() Path {
 	p.folder = true
 	return p
 }
 
-// String gives the path as it was asked for, absolute.
+// String returns the path as requested, absolute.
 func (p Path) String() string { return p.abs }
 
-// Real gives the name that the system would open: links are followed.
+// Real returns the path that the system would open, with links resolved.
 func (p Path) Real() string { return p.real }
 
-// Title gives the path as seen from the worktree.
+// Title returns the path relative to the worktree.
 func (p Path) Title() string { return p.shown }
 
-// Errors a caller decides by.
+// Errors that callers distinguish.
 var (
 	ErrBadName     = errors.New("not a file name")
 	ErrNameTooLong = errors.New("the file name is too long")
 )
 
-// What a name may hold: more the system does not take either.
+// Limits for a name, which the system has too.
 const (
 	maxName  = 4095 // bytes
-	maxLinks = 255  // links that lead on from one name
+	maxLinks = 255  // links followed for one name
 )
 
-// Resolve finds out what name means, starting from dir, and asks before it
-// leads outside the workspace. Links are followed first: a link inside that
-// points outside is outside.
+// Resolve finds out what name means, relative to dir, and asks for permission if it leads outside
+// the workspace. It resolves links first: a link inside that points outside is outside.
 func (f *Workspace) Resolve(ctx context.Context, a Asker, dir, name string) (Path, error) {
 	return f.resolve(ctx, a, Path{dir: dir, abs: name}, false)
 }
 
-// ResolveFolder is [Files.Resolve] for the name of a folder.
+// ResolveFolder is [Workspace.Resolve] for the name of a folder.
 func (f *Workspace) ResolveFolder(ctx context.Context, a Asker, dir, name string) (Path, error) {
 	return f.resolve(ctx, a, Path{dir: dir, abs: name}, true)
 }
 
-// ResolveEither is [Files.Resolve] for a name that may be a file's or a
-// folder's: what is there decides what is asked about.
+// ResolveEither is [Workspace.Resolve] for the name of a file or a folder: what exists decides what
+// is asked about.
 func (f *Workspace) ResolveEither(ctx context.Context, a Asker, dir, name string) (Path, error) {
 	asked := Path{dir: dir, abs: name}
 	raw := name
@@ -179,8 +177,8 @@ func (f *Workspace) resolve(ctx context.Context, a Asker, asked Path, folder boo
 	return p, nil
 }
 
-// relativeTitle is a name as seen from the worktree, also where that is the root:
-// titles are as the reference shows them.
+// relativeTitle returns a name relative to the worktree, even if that is the root: OpenCode's
+// titles are like that.
 func (f *Workspace) relativeTitle(dir, abs string) string {
 	from := f.Worktree
 	if from == "" {
@@ -192,8 +190,8 @@ func (f *Workspace) relativeTitle(dir, abs string) string {
 	return abs
 }
 
-// baseDir is the folder that names are seen from: the worktree, and where there is
-// none the folder of the call.
+// baseDir returns the folder that titles are relative to: the worktree, or else the folder of the
+// call.
 func (f *Workspace) baseDir(dir string) string {
 	if f.Worktree != "" && !isRoot(f.Worktree) {
 		return f.Worktree
