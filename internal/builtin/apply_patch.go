@@ -20,7 +20,7 @@ import (
 //go:embed apply_patch.md
 var applyPatchDoc string
 
-// maxHunks is how many files one patch may be about.
+// maxHunks limits how many files one patch may change.
 const maxHunks = 5000
 
 type applyPatchInput struct {
@@ -79,8 +79,8 @@ func parsePatch(text string) (diff.Patch, error) {
 	return p, err
 }
 
-// A patchPlan holds the files of a patch as they become while it is verified.
-// Nothing is written before all of it has been.
+// A patchPlan holds the files of a patch while it is verified. Nothing is written before all of it
+// has been.
 type patchPlan struct {
 	editor
 	c     *tool.Call
@@ -98,7 +98,7 @@ type hunkTarget struct {
 	path, to files.Path
 }
 
-// A fileState is a file: what it held, and what it will hold.
+// A fileState is a file with its old and its new content.
 type fileState struct {
 	held     *files.Held
 	exists   bool
@@ -107,7 +107,8 @@ type fileState struct {
 	mode     fs.FileMode // of a file that was moved here
 }
 
-// resolve notes every name that lies outside, to be asked with the change.
+// resolve collects the requests for names outside the workspace, to be asked together with the
+// change.
 func (s *patchPlan) resolve(ctx context.Context, p diff.Patch) ([]files.Path, error) {
 	var paths []files.Path
 	for _, h := range p.Hunks {
@@ -144,7 +145,7 @@ func verificationFailed(code, format string, args ...any) *tool.Error {
 	return tool.Fail(code, "apply_patch verification failed: "+format, args...)
 }
 
-// fileState returns a file as it has become so far.
+// fileState returns the state of a file after the hunks so far.
 func (s *patchPlan) fileState(claim *files.Claim, p files.Path) (*fileState, error) {
 	if l := s.now[p.Real()]; l != nil {
 		return l, nil
@@ -274,7 +275,7 @@ func (s *patchPlan) update(claim *files.Claim, l *fileState, h hunkTarget, err e
 	return nil
 }
 
-// text reads a file as it has become so far, in the encoding it had.
+// text returns the text of a file after the hunks so far, in its encoding.
 func (s *patchPlan) text(l *fileState, path files.Path) (*charset.Text, error) {
 	if enc, ok := charset.Named(l.encoding); ok && l.encoding != "" {
 		file, err := charset.DecodeAs(l.data, enc)
@@ -283,7 +284,7 @@ func (s *patchPlan) text(l *fileState, path files.Path) (*charset.Text, error) {
 	return s.decode(s.c, &files.Held{Path: path, State: l.held.State, Data: l.data})
 }
 
-// decoded is data as text, where it is text.
+// decoded returns data as text, if it is text.
 func decoded(data []byte) (string, bool) {
 	file, err := charset.Decode(data)
 	if err != nil {
@@ -292,8 +293,8 @@ func decoded(data []byte) (string, bool) {
 	return file.Raw(), true
 }
 
-// mismatch words lines that are not in the file. What stands there instead
-// is shown only to who may read it.
+// mismatch is the error for lines that are not in the file. It shows the actual lines only to
+// callers who may read the file.
 func (s *patchPlan) mismatch(h hunkTarget, err error) error {
 	miss, ok := errors.AsType[*diff.MatchError](err)
 	if !ok {
@@ -306,7 +307,7 @@ func (s *patchPlan) mismatch(h hunkTarget, err error) error {
 	return fail
 }
 
-// apply asks once about everything, writes it, and says what was done.
+// apply asks once for everything, writes it, and returns the result.
 func (s *patchPlan) apply(ctx context.Context, claim *files.Claim) (*tool.Result, error) {
 	var names []string
 	var asked []files.Path
@@ -348,7 +349,7 @@ func (s *patchPlan) apply(ctx context.Context, claim *files.Claim) (*tool.Result
 	}, nil
 }
 
-// written are the files that are there after the patch, once each.
+// written returns the files that exist after the patch, each once.
 func (s *patchPlan) written() (out []changedFile) {
 	seen := map[string]bool{}
 	for _, f := range s.files {
@@ -361,8 +362,8 @@ func (s *patchPlan) written() (out []changedFile) {
 	return out
 }
 
-// refresh shows what formatters have made of the files. Of several groups for
-// one file it is the last that does.
+// refresh takes over what formatters have changed. Of several hunks for one file, the last gets the
+// changes.
 func (s *patchPlan) refresh(now []*files.Held) {
 	last := map[string]*patched{}
 	for i := range s.files {
@@ -394,7 +395,7 @@ func (s *patchPlan) changes() (changes []files.Change, drafts []pendingChange) {
 	return changes, drafts
 }
 
-// culprit is the file that an error of writing is about.
+// culprit returns the file that a write error is about.
 func (s *patchPlan) culprit(err error) files.Path {
 	at, ok := errors.AsType[*fs.PathError](err)
 	for _, f := range s.files {
@@ -407,7 +408,7 @@ func (s *patchPlan) culprit(err error) files.Path {
 	return s.files[0].path
 }
 
-// oneLine is a name that can not be taken for several.
+// oneLine returns a name on one line, so that it cannot be taken for several.
 func oneLine(name string) string {
 	if strings.ContainsAny(name, "\r\n") {
 		return text.VisibleLine(name)

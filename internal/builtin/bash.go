@@ -25,12 +25,12 @@ var bashDoc string
 // argument.
 const maxCommand = 128<<10 - 1
 
-// A Shell runs command lines, and knows what it does.
+// A Shell runs command lines.
 type Shell interface {
 	Run(ctx context.Context, c *tool.Call, cmd process.ShellCommand) (*process.Outcome, error)
-	// Facts are what models are told about it.
+	// Facts returns what models are told about the shell.
 	Facts() process.Facts
-	// Jobs are the commands that go on in the background.
+	// Jobs returns the background commands.
 	Jobs() *process.Jobs
 }
 
@@ -42,15 +42,15 @@ type bashInput struct {
 	Background  bool   `json:"background,omitempty" jsonschema:"let it go on as a job"`
 }
 
-// commands is what running commands takes.
+// commands is what the bash tool needs.
 type commands struct {
 	files      *files.Workspace
 	shell      Shell
 	checkpoint bool // keep what is about to be destroyed
 }
 
-// bash runs a command line in a shell, after every command in it and every
-// file it names was judged.
+// bash runs a command line in a shell, after permission for every command in it and every file it
+// names.
 func bash(s commands) tool.Tool {
 	spec := tool.Spec{Name: "bash", Description: bashDoc, Destructive: true, OpenWorld: true}
 	spec.Offer = func(tool.Audience) (string, bool) { return bashWords(s.shell.Facts()), true }
@@ -77,7 +77,7 @@ func bash(s commands) tool.Tool {
 	})
 }
 
-// bashWords is what models are told.
+// bashWords returns the text about the shell for models.
 func bashWords(f process.Facts) string {
 	return strings.NewReplacer("${shell}", f.Shell, "${directory}", f.Dir, "${timeout}", fmt.Sprint(f.Timeout.Milliseconds()),
 		"${maxLines}", fmt.Sprint(f.Lines), "${maxBytes}", fmt.Sprint(f.Bytes)).Replace(bashDoc)
@@ -102,7 +102,7 @@ func (in bashInput) check() error {
 	return nil
 }
 
-// displayTitle is what people see: the description, or the command itself.
+// displayTitle returns the title for people: the description, or the command itself.
 func (in bashInput) displayTitle() string {
 	if in.Description != "" {
 		return in.Description
@@ -115,7 +115,7 @@ func (in bashInput) displayTitle() string {
 	return title
 }
 
-// resolveWorkdir is where a command runs. The folder is asked about as a file is.
+// resolveWorkdir returns the working directory of a command, asking for permission as for a file.
 func (in bashInput) resolveWorkdir(ctx context.Context, from string, files *files.Workspace, asks *permission.Batch) (string, error) {
 	if in.Workdir == "" {
 		return from, nil
@@ -136,7 +136,7 @@ func (in bashInput) resolveWorkdir(ctx context.Context, from string, files *file
 	return p.Real(), nil
 }
 
-// A bashCall is one command under way.
+// A bashCall is a call of bash in progress.
 type bashCall struct {
 	commands
 	c    *tool.Call
@@ -175,11 +175,10 @@ func (b bashCall) run(ctx context.Context, dir string) (*tool.Result, error) {
 	return res, b.failure(ctx, out, res)
 }
 
-// maxTimeout is more milliseconds than any command is given, and few enough to
-// be counted in nanoseconds.
+// maxTimeout is a timeout in milliseconds above any limit, but small enough to fit in nanoseconds.
 const maxTimeout = 1 << 40
 
-// buildResult words how a command ended.
+// buildResult returns the result for a command that has ended.
 func (b bashCall) buildResult(title string, out *process.Outcome, notes []string) *tool.Result {
 	said := append(outcomeNotes(out), notes...)
 	output, preview := out.Text, out.Preview
@@ -206,7 +205,7 @@ func (b bashCall) buildResult(title string, out *process.Outcome, notes []string
 	return &tool.Result{Title: title, Output: output, Metadata: meta}
 }
 
-// outcomeNotes are what a model is told beside the output of a command.
+// outcomeNotes returns notes for the model beside the output of a command.
 func outcomeNotes(o *process.Outcome) (notes []string) {
 	if o.TimedOut {
 		notes = append(notes, fmt.Sprintf("bash tool terminated command after exceeding timeout %d ms", o.Timeout.Milliseconds()))
@@ -237,9 +236,9 @@ func outcomeNotes(o *process.Outcome) (notes []string) {
 	return notes
 }
 
-// failure is the error of a command that was ended before its time; nil for
-// one that ended by itself, whatever its exit code. The error carries the
-// result, which a model is shown all the same.
+// failure returns the error of a command that was stopped early, or nil for one that ended by
+// itself, whatever its exit code. The error carries the result, which the model is shown all the
+// same.
 func (b bashCall) failure(ctx context.Context, out *process.Outcome, res *tool.Result) error {
 	if !out.TimedOut && !out.Cancelled {
 		return nil
@@ -253,7 +252,7 @@ func (b bashCall) failure(ctx context.Context, out *process.Outcome, res *tool.R
 	return e
 }
 
-// bashError words why a command could not be started.
+// bashError returns the error for a command that could not be started.
 func bashError(err error) error {
 	var walled *process.SandboxError
 	switch {

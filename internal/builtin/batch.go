@@ -30,7 +30,7 @@ type batchCall struct {
 	Parameters json.RawMessage `json:"parameters" jsonschema:"its arguments"`
 }
 
-// batch makes several calls at once. Each takes the same road as any other.
+// batch makes several calls at once, each with the checks of any other call.
 func batch(calls Calls) tool.Tool {
 	spec := tool.Spec{Name: "batch", Description: batchDoc, Destructive: true, OpenWorld: true, Offer: offerBatch, Explain: explainBatch}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in batchInput) (*tool.Result, error) {
@@ -82,7 +82,7 @@ func batch(calls Calls) tool.Tool {
 
 func offerBatch(a tool.Audience) (string, bool) { return "", a.Flags["batch"] }
 
-// batchable leaves out the batch itself and what comes from outside.
+// batchable leaves out the batch tool itself and external tools.
 func batchable(specs []tool.Spec, self string) []string {
 	var names []string
 	for _, s := range specs {
@@ -98,7 +98,7 @@ func changesFiles(specs []tool.Spec, name string) bool {
 	return slices.ContainsFunc(specs, func(s tool.Spec) bool { return s.Name == name && s.Permission == "edit" })
 }
 
-// shareOf is what of a batch's text each of its calls can show.
+// shareOf returns how much of a batch's text each of its calls can show.
 func shareOf(c *tool.Call, calls int) int {
 	if c.Show == 0 {
 		return 0
@@ -121,7 +121,7 @@ func makeInner(ctx context.Context, calls Calls, c *tool.Call, show int, in *too
 	in.Status, in.Result = "completed", res
 }
 
-// dropFiles fails the calls whose attachments would make the answer too large.
+// dropFiles fails the calls whose attachments would make the result too large.
 func dropFiles(inner []tool.Inner) {
 	total := 0
 	for i := range inner {
@@ -170,7 +170,7 @@ func batchResult(inner []tool.Inner) *tool.Result {
 	}
 }
 
-// explainBatch words what is wrong with the arguments.
+// explainBatch returns the error text for invalid arguments.
 func explainBatch(issues []tool.Issue) string {
 	var b strings.Builder
 	b.WriteString("Invalid parameters for tool 'batch':\n")

@@ -1,5 +1,5 @@
-// Package builtin holds the tools that come with helve, a file each, and the
-// order in which they are shown.
+// Package builtin holds the tools that come with helve, one file each, and the order in which they
+// are shown.
 package builtin
 
 import (
@@ -12,21 +12,20 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// Rooms are the parts of the runtime that tools enter. A tool takes the ones
-// it needs when it is made.
+// Rooms are the parts of the runtime that the tools use.
 type Rooms struct {
 	Files  *files.Workspace
 	Search Searching // Files need not be set
 	Shell  Shell
-	// Checkpoint keeps what commands are about to destroy.
+	// Checkpoint keeps copies of files that commands are about to destroy.
 	Checkpoint bool
 	Format     Formatters // nil for none
-	// Matching is how edits look for their text.
+	// Matching is how edits find their text.
 	Matching replace.Profile
 	Todos    Todos
 	People   People
 	Calls    Calls
-	// Resources are what other programs have to read; nil for none.
+	// Resources are the resources of MCP servers; nil for none.
 	Resources Resources
 	Web       Web
 	Skills    Skills // nil for none
@@ -36,7 +35,7 @@ type Rooms struct {
 	Plans     Plans     // nil for none
 }
 
-// Todos keeps the list of a session.
+// Todos keeps the todo lists of sessions.
 type Todos interface {
 	Todos(session string) ([]tool.Todo, error)
 	SetTodos(session string, todos []tool.Todo) error
@@ -52,12 +51,12 @@ type Calls interface {
 	Call(ctx context.Context, c tool.Call) (*tool.Result, error)
 	// Tools returns the tools that are offered to a, in order.
 	Tools(a tool.Audience) []tool.Spec
-	// Gather brings the tools of other programs in.
+	// Gather loads the tools of external programs.
 	Gather(ctx context.Context)
 }
 
-// All returns the tools. Their order is what models are shown, and a stable
-// one keeps prompt caches warm.
+// All returns the tools in the order in which models are shown them. A stable order keeps prompt
+// caches valid.
 func All(r Rooms) []tool.Tool {
 	r.Search.Files = r.Files
 	e := editor{files: r.Files, format: r.Format, matching: r.Matching, languages: r.Languages}
@@ -93,13 +92,13 @@ func All(r Rooms) []tool.Tool {
 	}
 }
 
-// askAll asks for a permission that has no finer grain than itself.
+// askAll asks for a permission as a whole, with the pattern *.
 func askAll(ctx context.Context, c *tool.Call, name string) error {
 	return c.Ask(ctx, permission.Request{Permission: name, Patterns: []string{"*"}, Always: []string{"*"}})
 }
 
-// asking does the work of a tool that gathers what it has to ask. Where it fails
-// before it has asked, only who may know about it is told why.
+// asking runs the work of a tool that collects its permission requests in a batch. If the work
+// fails before it has asked, only a caller with permission is told why.
 func asking(ctx context.Context, c *tool.Call, work func(asks *permission.Batch) (*tool.Result, error)) (*tool.Result, error) {
 	asks := permission.NewBatch(c)
 	res, err := work(asks)

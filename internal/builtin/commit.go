@@ -19,24 +19,23 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// Formatters go over files after they were changed.
+// Formatters format files after a change.
 type Formatters interface {
-	// For reports whether there is anything to do for a file.
+	// For reports whether there is a formatter for a file.
 	For(file string) bool
-	// Run formats a file in place. What fails is told and changes nothing
-	// else.
+	// Run formats a file in place and returns the formatters that failed.
 	Run(ctx context.Context, file string) []FormatFailure
 }
 
-// A FormatFailure is a formatter that could not do its work.
+// A FormatFailure is a formatter that failed.
 type FormatFailure struct {
 	Name string
 	Err  error
 }
 
-// An editor is the passage that every change of a file takes: claim, check
-// that it was read, compute, ask with the difference to see, write whole,
-// format, note what is there now.
+// An editor makes every change of a file in the same steps: claim the file, check that it was read,
+// compute the change, ask for permission with the diff, write, format, and record the new content
+// as seen.
 type editor struct {
 	files    *files.Workspace
 	format   Formatters // nil for none
@@ -45,8 +44,8 @@ type editor struct {
 	languages *lspclient.Set // nil for none
 }
 
-// claimFile resolves a name and claims the file. What has to be asked is noted: it
-// is asked with the change to see.
+// claimFile resolves a name and claims the file. Permission requests are collected and asked
+// together with the change.
 func (e editor) claimFile(ctx context.Context, c *tool.Call, asks *permission.Batch, name string) (*files.Held, *files.Claim, error) {
 	path, err := e.files.Resolve(ctx, asks, c.Dir, name)
 	if err != nil {
@@ -67,8 +66,8 @@ func (e editor) claimFile(ctx context.Context, c *tool.Call, asks *permission.Ba
 	return held, claim, nil
 }
 
-// denied is the error of a rule that denies a change of files, or what was
-// noted so far: nothing is looked at then.
+// denied returns the error if a rule denies a change of the files, or what was collected so far.
+// Nothing is read then.
 func (e editor) denied(c *tool.Call, asks *permission.Batch, paths ...files.Path) error {
 	reqs := asks.Open()
 	if passes, _ := c.Filter("edit"); passes != nil {
@@ -80,7 +79,7 @@ func (e editor) denied(c *tool.Call, asks *permission.Batch, paths ...files.Path
 	return c.Denied(reqs...)
 }
 
-// check holds a file against what the session has read of it.
+// check compares a file with what the session has read of it.
 func (e editor) check(c *tool.Call, held *files.Held) error {
 	err := e.files.Check(c.Session, held)
 	if stale, ok := errors.AsType[*files.StaleError](err); ok {
@@ -97,7 +96,7 @@ func (e editor) check(c *tool.Call, held *files.Held) error {
 	return err
 }
 
-// decode reads a file as text, in the encoding it was shown in.
+// decode returns a file as text, in the encoding in which it was shown.
 func (e editor) decode(c *tool.Call, held *files.Held) (*charset.Text, error) {
 	var file *charset.Text
 	var err error
@@ -121,7 +120,7 @@ func notText(path files.Path, err error) error {
 	return nil
 }
 
-// notEncodable words why new text can not be written in a file's encoding.
+// notEncodable is the error for new text that the file's encoding cannot represent.
 func notEncodable(path files.Path, err error) error {
 	if bad, ok := errors.AsType[*charset.Unencodable](err); ok {
 		return tool.Fail("encoding", "Cannot write %s: %w. Leave that character out, or convert the file to UTF-8 first.", path, bad)
@@ -135,7 +134,7 @@ type pendingChange struct {
 	before string // as text, with its line endings
 	after  string
 	diff   string
-	// visible says that who calls may see what the file holds.
+	// visible says that the caller may see the content of the file.
 	visible bool
 	edited  bool // line endings are left out of the difference: an edit never changes them
 	wide    bool // errors that it makes in other files are of interest, too
@@ -143,12 +142,12 @@ type pendingChange struct {
 	found checkup // what language servers say about it, once it is made
 }
 
-// newPendingChange shows what the change of a file from one text to another is like.
+// newPendingChange returns a change with the diff from before to after.
 func newPendingChange(change files.Change, before, after string) pendingChange {
 	return pendingChange{change: change, before: before, after: after, diff: shownDiff(change.Path, before, after)}
 }
 
-// became is the change with the text that was written in the end.
+// became returns the change with the text that was finally written.
 func (d pendingChange) became(after string) pendingChange {
 	made := newPendingChange
 	if d.edited {
@@ -159,11 +158,10 @@ func (d pendingChange) became(after string) pendingChange {
 	return out
 }
 
-// maxDiff is how much of a difference is shown.
+// maxDiff limits how many bytes of a diff are shown.
 const maxDiff = 256 << 10
 
-// shownDiff is a difference as people are shown it: cut where it is too long
-// to be looked at.
+// shownDiff returns a diff for people, cut if it is too long.
 func shownDiff(path files.Path, before, after string) string {
 	note := ""
 	if before == "" || after == "" { // all of it is the difference
@@ -186,15 +184,15 @@ func shownDiff(path files.Path, before, after string) string {
 	return shown + note
 }
 
-// revised is the pending change of an edit.
+// revised returns the pending change of an edit.
 func revised(change files.Change, before, after string) pendingChange {
 	d := newPendingChange(change, charset.Normalise(before), charset.Normalise(after))
 	d.before, d.after, d.edited = before, after, true
 	return d
 }
 
-// apply asks about a change of one file, makes it, and returns the change with
-// what came of it: a formatter may have changed more.
+// apply asks for permission to change one file, makes the change, and returns it with the outcome:
+// a formatter may have changed more.
 func (e editor) apply(ctx context.Context, c *tool.Call, asks *permission.Batch, claim *files.Claim, d pendingChange) (pendingChange, []string, error) {
 	path := d.change.Path
 	_, seen := e.files.ReadMark(c.Session, path)
@@ -231,7 +229,7 @@ func (e editor) apply(ctx context.Context, c *tool.Call, asks *permission.Batch,
 	return d, append(notes, hardLinkNotes(d.change)...), nil
 }
 
-// hardLinkNotes says that a file had other names, which keep what it held.
+// hardLinkNotes says that other hard links of a file keep the old content.
 func hardLinkNotes(ch files.Change) []string {
 	if ch.State.Links < 2 || ch.Remove {
 		return nil
@@ -239,8 +237,8 @@ func hardLinkNotes(ch files.Change) []string {
 	return []string{fmt.Sprintf("%s had %d names (hard links). This one was given the new contents; the others keep the old.", ch.Path.Title(), ch.State.Links)}
 }
 
-// formatted runs the formatters over what was written. A mark at the
-// beginning that a formatter dropped is put back.
+// formatted runs the formatters over what was written. It restores a byte order mark that a
+// formatter removed.
 func (e editor) formatted(ctx context.Context, landing *files.PendingChange, drafts []pendingChange) (notes []string) {
 	if e.format == nil {
 		return nil
@@ -271,8 +269,8 @@ func byCall(c *tool.Call) files.By {
 	return files.By{Session: c.Session, Message: c.Message, Call: c.ID, Tool: c.Tool, Agent: c.Agent, Dir: c.Dir}
 }
 
-// metadata is what programs read of a change. Who may not read the file is
-// not shown what it holds.
+// metadata returns the change for programs. It hides the content from callers who may not read the
+// file.
 func (d pendingChange) metadata() map[string]any {
 	out := map[string]any{"diff": hiddenDiff, "truncated": false}
 	if d.visible {
@@ -281,16 +279,15 @@ func (d pendingChange) metadata() map[string]any {
 	return d.found.into(out)
 }
 
-// hiddenDiff stands for the difference of a file that may not be read.
+// hiddenDiff replaces the diff of a file that the caller may not read.
 const hiddenDiff = "(the file may not be read, so the difference is not shown)\n"
 
-// withheldDiff stands for the difference of a file whose contents are not even
-// shown to the person who is asked about changing it: what is shown there goes
-// through programs that the rule keeps it from.
+// withheldDiff replaces the diff of a file whose content is not even shown to the person who is
+// asked, because the prompt passes through programs that a rule keeps it from.
 const withheldDiff = "(a rule denies reading this file, or asks about it by name, so what it holds is not shown)\n"
 
-// maxWhole is how many bytes of whole files may stand in the metadata, beside
-// the difference: it is copied, recorded and sent.
+// maxWhole limits the bytes of whole files in the metadata beside the diff, because metadata is
+// copied, recorded and sent.
 const maxWhole = 128 << 10
 
 func (d pendingChange) filediff() map[string]any {
@@ -307,7 +304,7 @@ func said(first string, notes []string) string {
 	return strings.Join(append([]string{first}, notes...), "\n\n")
 }
 
-// cannotChange words why a file could not be read or written for a change.
+// cannotChange is the error for a file that could not be read or written for a change.
 func cannotChange(path files.Path, err error) error {
 	switch {
 	case errors.Is(err, disk.ErrChanged):

@@ -15,7 +15,7 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// How much of what language servers find is shown.
+// How much of the diagnostics is shown.
 const (
 	shownErrors = 20      // of one file
 	shownOthers = 5       // other files
@@ -23,11 +23,10 @@ const (
 	toldBytes   = 64 << 10
 )
 
-// errorSeverity is what the protocol calls an error.
+// errorSeverity is the protocol's number for an error.
 const errorSeverity = 1
 
-// pretty is one line for something that a server found, with its place as
-// editors count.
+// pretty returns a diagnostic on one line, with its position counted as editors do.
 func pretty(d lsp.Diagnostic) string {
 	severity := "ERROR"
 	switch d.Severity {
@@ -45,14 +44,14 @@ func pretty(d lsp.Diagnostic) string {
 	return fmt.Sprintf("%s [%d:%d] %s", severity, d.Range.Start.Line+1, d.Range.Start.Character+1, message)
 }
 
-// diagnosticsBlock shows what was found in a file: the first of it, and how much more.
-// What is new comes before what was there.
+// diagnosticsBlock returns the first diagnostics of a file and how many more there are, the new
+// ones first.
 func diagnosticsBlock(path string, list []lsp.Diagnostic) string {
 	return markedDiagnostics(path, list, "")
 }
 
-// ownBlock shows the errors of a file that was changed. What was there before
-// the change is marked where there is both: it may not be the caller's.
+// ownBlock returns the errors of a changed file. If there are old and new ones, the old ones are
+// marked, because they may not be the caller's.
 func ownBlock(path string, list []lsp.Diagnostic) string {
 	mark := ""
 	if slices.ContainsFunc(list, func(d lsp.Diagnostic) bool { return !d.Old }) {
@@ -61,7 +60,7 @@ func ownBlock(path string, list []lsp.Diagnostic) string {
 	return markedDiagnostics(path, list, mark)
 }
 
-// markedDiagnostics is a block with a mark at what was there before.
+// markedDiagnostics returns a block in which old diagnostics are marked.
 func markedDiagnostics(path string, list []lsp.Diagnostic, mark string) string {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b lsp.Diagnostic) int {
@@ -89,27 +88,26 @@ func markedDiagnostics(path string, list []lsp.Diagnostic, mark string) string {
 	return b.String()
 }
 
-// errorsOf are the errors among what was found.
+// errorsOf returns the diagnostics that are errors.
 func errorsOf(list []lsp.Diagnostic) []lsp.Diagnostic {
 	return slices.DeleteFunc(slices.Clone(list), func(d lsp.Diagnostic) bool { return d.Severity != errorSeverity })
 }
 
-// A checkup is what language servers say about files that were changed.
+// A checkup is what language servers report about changed files.
 type checkup struct {
 	notes    []string       // for the result's text
 	metadata map[string]any // what was found, by file
 	pending  []string       // servers that are still at work
 }
 
-// A changedFile is a file that a call has changed, and how its errors are
-// announced.
+// A changedFile is a file that a call has changed, with the heading for its errors.
 type changedFile struct {
 	path    files.Path
 	heading string
 	hidden  bool // who calls may not see what it holds
 }
 
-// diagnosticsBaseline is what the servers know before a change of files.
+// diagnosticsBaseline returns what the servers know before a change of files.
 func (e editor) diagnosticsBaseline(ctx context.Context, changes ...files.Change) lspclient.Baseline {
 	if e.languages == nil {
 		return nil
@@ -121,9 +119,9 @@ func (e editor) diagnosticsBaseline(ctx context.Context, changes ...files.Change
 	return e.languages.Before(ctx, files...)
 }
 
-// diagnosed asks the language servers what they think of files that have been
-// changed. The change has been made, whatever comes of this. near is one of the
-// files; others says that errors in further ones are of interest too.
+// diagnosed asks the language servers for diagnostics of changed files. The change is already made,
+// so no error fails it. near is one of the files; others says that errors in further files count
+// too.
 func (e editor) diagnosed(ctx context.Context, c *tool.Call, before lspclient.Baseline, near files.Path, changed []changedFile, others bool) checkup {
 	out := checkup{metadata: map[string]any{}}
 	if e.languages == nil {
@@ -164,7 +162,7 @@ func (e editor) diagnosed(ctx context.Context, c *tool.Call, before lspclient.Ba
 	return out
 }
 
-// elsewhere shows the errors of other files, as far as who calls may read them.
+// elsewhere returns the errors of other files that the caller may read.
 func (e editor) elsewhere(c *tool.Call, near files.Path, others []lsp.FileReport, told *otherFiles) (notes []string) {
 	for _, r := range others {
 		path := e.files.Beside(near, r.Path)
@@ -180,8 +178,7 @@ func (e editor) elsewhere(c *tool.Call, near files.Path, others []lsp.FileReport
 	return notes
 }
 
-// otherFiles adds the findings in other files to the metadata, as the servers
-// have sent them, up to a limit.
+// otherFiles adds the diagnostics of other files to the metadata, unchanged, up to a limit.
 type otherFiles struct {
 	left     int
 	metadata map[string]any

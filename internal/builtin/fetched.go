@@ -21,12 +21,12 @@ const (
 	fetchedURL   = 300  // bytes of an address in a note
 	fetchedHead  = 500  // characters of what a site says with an error
 
-	// From here on the runtime may cut an output.
+	// Above this size the runtime may truncate an output.
 	fetchedShown = 50_000 // bytes
 	fetchedLines = 1900
 )
 
-// Fetched is the Data of a page that was fetched: how it came.
+// Fetched is the Data of a fetched page: how it was fetched.
 type Fetched struct {
 	URL         string   `json:"url"` // as it was asked for, in its plain form
 	FinalURL    string   `json:"finalUrl"`
@@ -38,7 +38,7 @@ type Fetched struct {
 	Partial     bool     `json:"partial"`   // something of it is not shown
 }
 
-// renderPage gives a page the form that was asked for.
+// renderPage converts a page to the requested format.
 func (f *fetch) renderPage(ctx context.Context, p *web.Page, cached bool) (*tool.Result, error) {
 	if p.Status < 200 || p.Status > 299 {
 		return nil, f.unsuccessful(ctx, p)
@@ -92,8 +92,7 @@ func (f *fetch) renderPage(ctx context.Context, p *web.Page, cached bool) (*tool
 	return res, nil
 }
 
-// noted adds what has to be said about a page: after it, or before one of
-// which the end will not be shown.
+// noted adds notes about a page: after it, or before it if its end will not be shown.
 func noted(output string, notes []string) string {
 	if len(notes) == 0 {
 		return output
@@ -111,7 +110,7 @@ func noted(output string, notes []string) string {
 	return strings.TrimRight(output, "\n") + "\n\n" + said
 }
 
-// shortened is a text whose length somebody else has chosen.
+// shortened cuts a text whose length an outside party chose.
 func shortened(s string) string {
 	if short, cut := text.Cut(s, fetchedURL); cut {
 		return short + "…"
@@ -119,7 +118,7 @@ func shortened(s string) string {
 	return s
 }
 
-// cutShort says why a page is not there to its end.
+// cutShort says why a page is incomplete.
 func (f *fetch) cutShort(p *web.Page) string {
 	if int64(len(p.Body)) >= f.sizeLimit() {
 		return fmt.Sprintf("The page is too large: this is what is in its first %d bytes", len(p.Body))
@@ -127,7 +126,7 @@ func (f *fetch) cutShort(p *web.Page) string {
 	return fmt.Sprintf("The page did not come whole: this is what is in the %d bytes that could be read", len(p.Body))
 }
 
-// pageContent gives the page itself. partial says that some of it was left out.
+// pageContent returns the page itself. partial says that some of it was left out.
 func (f *fetch) pageContent(ctx context.Context, p *web.Page) (res *tool.Result, partial bool, err error) {
 	switch kind := pageKind(p); kind {
 	case "image", "pdf":
@@ -170,8 +169,8 @@ func (f *fetch) html(ctx context.Context, src string) (out string, partial bool,
 	return text.HarmlessMarked(out), partial, err
 }
 
-// pageText is the text of a page. Of a character that was cut in half nothing
-// is left, so that it does not speak against UTF-8.
+// pageText returns the text of a page. It drops a character that was cut in half, so that it does
+// not count against UTF-8.
 func pageText(p *web.Page) string {
 	body := p.Body
 	if p.Cut {
@@ -188,9 +187,8 @@ func pageText(p *web.Page) string {
 	return out
 }
 
-// pageKind says how to show a page: as html, text, image, pdf or, if it can not
-// be shown, as binary. What the server says counts, unless it says nothing or
-// what comes is plainly something else.
+// pageKind returns how to show a page: as html, text, image, pdf or, if it cannot be shown, binary.
+// The server's media type counts, unless it is missing or plainly wrong.
 func pageKind(p *web.Page) string {
 	declared := declaredKind(p.Type)
 	switch {
@@ -217,7 +215,7 @@ func pageKind(p *web.Page) string {
 	return "text"
 }
 
-// declaredKind is what a media type stands for; "" where it does not tell.
+// declaredKind returns the kind that a media type stands for, or "" if it does not say.
 func declaredKind(mime string) string {
 	family, name, _ := strings.Cut(mime, "/")
 	switch {
@@ -242,9 +240,8 @@ func declaredKind(mime string) string {
 	return ""
 }
 
-// looksLikeText reports whether the beginning of a page is text. Bytes that are not
-// may be characters of another encoding, but a few controls are enough of a
-// sign.
+// looksLikeText reports whether the beginning of a page is text. Non-ASCII bytes may be in another
+// encoding, but a few control characters are enough to decide.
 func looksLikeText(p *web.Page) bool {
 	head := p.Body[:min(len(p.Body), 64<<10)]
 	out, _ := htmlpage.Decode(head, p.Charset)
@@ -310,7 +307,7 @@ func enclosed(output, mime string, data []byte) *tool.Result {
 	}}}
 }
 
-// unsuccessful says what a site has answered instead of a page.
+// unsuccessful is the error for a site's error response.
 func (f *fetch) unsuccessful(ctx context.Context, p *web.Page) error {
 	said := fmt.Sprintf("Request failed with status code: %d\n\n%s%s answered with %s, %s.",
 		p.Status, way(p.Chain), shortened(p.Address.String()), shortened(text.VisibleLine(orNone(p.Type))), count(len(p.Body), "byte"))
@@ -323,7 +320,7 @@ func (f *fetch) unsuccessful(ctx context.Context, p *web.Page) error {
 	return tool.Fail("http-status", "%s", said)
 }
 
-// said is the beginning of what a site says with an error.
+// said returns the beginning of a site's error page.
 func (f *fetch) said(ctx context.Context, p *web.Page) string {
 	head := *p
 	if most := 64 << 10; len(head.Body) > most {
@@ -352,8 +349,8 @@ func orNone(mime string) string {
 	return mime
 }
 
-// unhidden is the source of a page without what nobody sees, before it is
-// converted. Of characters that are written as numbers, the usual ones.
+// unhidden removes invisible parts from the source of a page before it is converted. Of numeric
+// character references, it knows the usual ones.
 func unhidden(src string) string {
 	for _, usual := range []string{"&shy;", "&#173;", "&#xad;", "&#xAD;", "&#8203;", "&#x200b;", "&#x200B;", "&#65039;", "&#xfe0f;", "&#xFE0F;"} {
 		if strings.Contains(src, usual) {

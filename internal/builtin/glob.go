@@ -20,7 +20,7 @@ type globInput struct {
 	Path    *string `json:"path,omitempty" jsonschema:"the folder to search"`
 }
 
-// glob finds files by their names, those changed last first.
+// glob finds files by name, most recently changed first.
 func glob(s Searching) tool.Tool {
 	spec := tool.Spec{Name: "glob", Description: globDoc, ReadOnly: true}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in globInput) (*tool.Result, error) {
@@ -84,8 +84,7 @@ func globResult(s Searching, p files.Path, pattern string, found *search.Names) 
 	}
 }
 
-// advice says how to go on from a pattern that has found nothing. It looks at
-// nothing outside of the workspace.
+// advice returns hints for a pattern without matches. It reads nothing outside the workspace.
 func (s Searching) advice(p files.Path, pattern string) []string {
 	plain := strings.TrimSuffix(pattern, "/")
 	head, _, _ := strings.Cut(plain, "/")

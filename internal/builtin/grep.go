@@ -20,7 +20,7 @@ import (
 //go:embed grep.md
 var grepDoc string
 
-// grepLineUnits is how much of a line is shown, in UTF-16 units.
+// grepLineUnits limits how much of a line is shown, in UTF-16 units.
 const grepLineUnits = 2000
 
 type grepInput struct {
@@ -29,7 +29,7 @@ type grepInput struct {
 	Include *string `json:"include,omitempty" jsonschema:"which files to search, as a glob: *.js or *.{ts,tsx}"`
 }
 
-// grep finds lines by a pattern, those of the files changed last first.
+// grep finds lines by a pattern, those of recently changed files first.
 func grep(s Searching) tool.Tool {
 	spec := tool.Spec{Name: "grep", Description: grepDoc, ReadOnly: true}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in grepInput) (*tool.Result, error) {
@@ -71,8 +71,7 @@ func grep(s Searching) tool.Tool {
 	})
 }
 
-// compilePattern reads a pattern. What is wrong with it is said in ripgrep's
-// form, since models know that.
+// compilePattern parses a pattern. Errors are in ripgrep's form, because models know that.
 func compilePattern(pattern string) (*regex.Regexp, error) {
 	if pattern == "" {
 		return nil, tool.Fail("invalid-pattern", "pattern is required")
@@ -84,10 +83,9 @@ func compilePattern(pattern string) (*regex.Regexp, error) {
 	return re, nil
 }
 
-// askFiles notes what a search asks about the file or folder it is pointed at,
-// and reports whether that is anything. A file that a rule singles out is asked
-// about like a read of it. What a rule asks about alike is not asked where a
-// person is asked about the search: who allows that has allowed it too.
+// askFiles collects the permission requests for the file or folder of a search, and reports whether
+// there are any. A file that a rule names is asked about like a read of it. If a rule asks about
+// everything alike, a person's permission for the search covers it.
 func (s Searching) askFiles(ctx context.Context, c *tool.Call, asks *permission.Batch, p files.Path, unasked bool) (bool, error) {
 	shut, named := unasked && !s.Files.MayRead(c, p), s.Files.Named(c, p)
 	switch {
@@ -101,9 +99,9 @@ func (s Searching) askFiles(ctx context.Context, c *tool.Call, asks *permission.
 	return false, nil
 }
 
-// aim points a query at a folder or a file, and returns what takes the names
-// of the files that are kept out of it. ctx is that of the search; asked says
-// that somebody has allowed to read what the query is pointed at.
+// aim sets the folder or file of a query, and returns the collector for the names of excluded
+// files. ctx is that of the search; asked says that somebody has allowed reading the folder or
+// file.
 func (s Searching) aim(ctx context.Context, c *tool.Call, p files.Path, query *search.Grep, asked bool) *hidden {
 	if s.Files.IsFolder(p) {
 		h := &hidden{}
@@ -157,10 +155,10 @@ func grepResult(s Searching, p files.Path, pattern string, found *search.Found, 
 	}
 }
 
-// shownName is a name as a model reads it.
+// shownName returns a name for a model.
 func shownName(name string) string { return text.VisibleLine(strings.ToValidUTF8(name, "\ufffd")) }
 
-// lineText is a line as text, without the return that ends it on Windows.
+// lineText returns a line as text, without the carriage return of Windows.
 func lineText(line search.MatchLine) string {
 	return strings.TrimSuffix(strings.ToValidUTF8(string(line.Text), "\ufffd"), "\r")
 }
@@ -173,7 +171,7 @@ func shownLine(line search.MatchLine) string {
 	return head
 }
 
-// reporter tells who watches what a long search has found so far.
+// reporter publishes what a long search has found so far.
 func reporter(c *tool.Call, title string, p files.Path) func(search.Progress) {
 	return func(now search.Progress) {
 		var lines []string
@@ -191,7 +189,7 @@ func searchRequest(name, pattern string) permission.Request {
 	}
 }
 
-// setIfGiven adds an argument to what a request shows, where it was given.
+// setIfGiven adds an argument to the metadata of a request, if it was given.
 func setIfGiven(metadata map[string]any, key string, value *string) {
 	if value != nil {
 		metadata[key] = *value
@@ -205,7 +203,7 @@ func orHere(name *string) string {
 	return *name
 }
 
-// searchFailed words why a search as a whole failed.
+// searchFailed is the error for a search that failed as a whole.
 func searchFailed(ctx context.Context, p files.Path, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -219,7 +217,7 @@ func searchFailed(ctx context.Context, p files.Path, err error) error {
 	return fmt.Errorf("searching %s: %w", p, err)
 }
 
-// pathNotFound says that a path is not there, with names that are near to it.
+// pathNotFound is the error for a missing path, with similar names.
 func (s Searching) pathNotFound(c *tool.Call, p files.Path) error {
 	message := fmt.Sprintf("No such file or directory: '%s'", p)
 	if near := near(c, s.Files, p); len(near) > 0 {

@@ -14,19 +14,19 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// instructionBytes is how much of an instruction file is added to a result.
+// instructionBytes limits how much of an instruction file is added to a result.
 const instructionBytes = 32 << 10
 
-// instructions are files that tell how to work in a folder. Who reads a file
-// is given those of the folders above it, once a session. Those of the
-// working folder itself and above are the host's to give.
+// instructions are files about how to work in a folder. Reading a file returns those of the folders
+// above it too, once per session. Those of the working directory and above are in the system
+// prompt.
 type instructions struct {
 	files *files.Workspace
 	mu    sync.Mutex // so that two reads at once do not both give one; no file is read meanwhile
 }
 
-// add puts the instructions that hold for a file, and were not given yet,
-// behind the result of reading it. The innermost come first.
+// add appends the instructions for a file that were not given yet to the result of reading it, the
+// innermost first.
 func (i *instructions) add(c *tool.Call, p files.Path, res *tool.Result) {
 	var texts, loaded []string
 	for dir := filepath.Dir(p.String()); strictlyWithin(c.Dir, dir); dir = filepath.Dir(dir) {
@@ -48,9 +48,8 @@ func (i *instructions) add(c *tool.Call, p files.Path, res *tool.Result) {
 	}
 }
 
-// folderInstructions returns the instructions of one folder: of the first of the names that
-// is there, unless it is the file that is being read, or was seen before, or
-// may not be read.
+// folderInstructions returns the instructions of one folder: the first of the names that exists,
+// unless it is the file being read, was seen before, or may not be read.
 func (i *instructions) folderInstructions(c *tool.Call, reading files.Path, dir string) (name, text string, ok bool) {
 	for _, base := range []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md"} {
 		p := i.files.Beside(reading, filepath.Join(dir, base))
@@ -76,8 +75,8 @@ func (i *instructions) folderInstructions(c *tool.Call, reading files.Path, dir 
 	return "", "", false
 }
 
-// claimUnseen reports whether a session has not been given what a file says now.
-// From then on it has.
+// claimUnseen reports whether a session has not been given the current content of a file, and
+// records that it has now.
 func (i *instructions) claimUnseen(session string, p files.Path, hash string) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()

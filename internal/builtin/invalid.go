@@ -15,8 +15,7 @@ type invalidInput struct {
 	Error string `json:"error" jsonschema:"what is wrong with the call"`
 }
 
-// invalid answers for calls that could not be understood, so that the model
-// reads what was wrong as a result.
+// invalid answers invalid calls, so that the model reads what was wrong as a result.
 func invalid() tool.Tool {
 	spec := tool.Spec{Name: "invalid", Description: invalidDoc, ReadOnly: true, Catches: true}
 	return tool.New(spec, func(_ context.Context, _ *tool.Call, in invalidInput) (*tool.Result, error) {

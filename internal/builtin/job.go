@@ -34,8 +34,7 @@ const (
 	jobShown   = 32 << 10 // bytes of output in one answer
 )
 
-// jobTool looks after the commands of the session that go on in the
-// background.
+// jobTool manages the background commands of the session.
 func jobTool(shell Shell) tool.Tool {
 	spec := tool.Spec{Name: "job", Description: jobDoc, Permission: "bash", Destructive: true, OpenWorld: true}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in jobInput) (*tool.Result, error) {
@@ -81,7 +80,7 @@ func (j jobCall) act(ctx context.Context) (*tool.Result, error) {
 	return nil, tool.Fail("invalid-action", "There is no action %q. It is one of list, output, wait, write, signal and stop.", j.in.Action)
 }
 
-// stop ends a job. One that has ended can not be.
+// stop ends a job. It fails for one that has ended.
 func (j jobCall) stop(ctx context.Context) (*tool.Result, error) {
 	if info, ok := j.jobs.Get(j.in.ID); ok && info.State != process.JobRunning {
 		return nil, process.ErrEnded
@@ -92,7 +91,7 @@ func (j jobCall) stop(ctx context.Context) (*tool.Result, error) {
 	return j.showOutput(nil)
 }
 
-// notRunning is the error of what only a running job can do.
+// notRunning is the error for operations that need a running job.
 func (j jobCall) notRunning() error {
 	how := "ended"
 	if info, ok := j.jobs.Get(j.in.ID); ok && info.State != process.JobRunning {
@@ -115,8 +114,8 @@ func (j jobCall) list() *tool.Result {
 	return &tool.Result{Title: text.Count(len(infos), "job", "jobs"), Output: out, Metadata: map[string]any{"jobs": infos}}
 }
 
-// wait shows what a job has printed when it has ended, has printed what is
-// waited for, or the time is up.
+// wait shows the output of a job once it has ended, has printed the expected text, or the time is
+// up.
 func (j jobCall) wait(ctx context.Context) (*tool.Result, error) {
 	bound := j.patience()
 	info, seen, err := j.until(ctx, bound)
@@ -144,8 +143,8 @@ func (j jobCall) wait(ctx context.Context) (*tool.Result, error) {
 	return res, nil
 }
 
-// patience is how long a wait may take. It is bounded as milliseconds: as
-// nanoseconds a large number would be another one.
+// patience returns how long a wait may take. It limits the number as milliseconds, because a large
+// one would overflow in nanoseconds.
 func (j jobCall) patience() time.Duration {
 	if j.in.Timeout == nil {
 		return jobWait
@@ -162,7 +161,7 @@ func (j jobCall) until(ctx context.Context, bound time.Duration) (info process.J
 	return sight.JobInfo, sight.Seen, err
 }
 
-// write sends what a person or a rule has let through.
+// write sends input that a person or a rule has allowed.
 func (j jobCall) write(ctx context.Context) (*tool.Result, error) {
 	if err := j.c.Ask(ctx, jobRequest(j.in.ID, j.in.Input)); err != nil {
 		return nil, err
@@ -173,8 +172,7 @@ func (j jobCall) write(ctx context.Context) (*tool.Result, error) {
 	return j.said("Sent %d bytes.", len(j.in.Input))
 }
 
-// jobRequest asks about what is typed into a program that runs: it may be
-// read as code.
+// jobRequest asks for permission to type into a running program, which may execute it as code.
 func jobRequest(id, input string) permission.Request {
 	line := "job " + id + " <<< " + input
 	return permission.Request{
@@ -195,7 +193,7 @@ func (j jobCall) said(format string, args ...any) (*tool.Result, error) {
 	}, nil
 }
 
-// showOutput shows what a job has printed since an offset.
+// showOutput shows the output of a job since an offset.
 func (j jobCall) showOutput(notes []string) (*tool.Result, error) {
 	chunk, err := j.jobs.Output(j.in.ID, j.in.Offset, jobShown)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/helve-dev/helve/internal/files"
 )
 
-// A lossCheckpoint keeps what a command is about to destroy; nil for none.
+// A lossCheckpoint keeps copies of what a command is about to destroy; nil for none.
 type lossCheckpoint struct {
 	*files.Checkpoint
 	unknown []string // what destroys more than could be known beforehand
@@ -62,7 +62,7 @@ func (k *lossCheckpoint) recordLosses() (notes []string) {
 	return append(notes, k.notKept()...)
 }
 
-// notKept says what was not kept.
+// notKept returns notes about what was not kept.
 func (k *lossCheckpoint) notKept() (notes []string) {
 	if len(k.Left) > 0 {
 		notes = append(notes, "Not kept before the command ran: "+some(k.Left))
@@ -73,9 +73,9 @@ func (k *lossCheckpoint) notKept() (notes []string) {
 	return notes
 }
 
-// recordLossesLater returns what records the losses of a command that went on
-// as a job, once all of it has ended. Nobody waits for the result by then, so
-// errors go to trouble if it is not nil.
+// recordLossesLater returns a function that records the losses of a command that became a
+// background job, once it has ended completely. By then nobody waits for the result, so errors go
+// to trouble if it is not nil.
 func (k *lossCheckpoint) recordLossesLater(trouble func(error)) func() {
 	if k == nil {
 		return nil
@@ -87,8 +87,8 @@ func (k *lossCheckpoint) recordLossesLater(trouble func(error)) func() {
 	}
 }
 
-// promise says what will be there for undo when the job has ended. The job may
-// be settling it meanwhile.
+// promise says what undo will be able to restore when the job has ended. The job may end at the
+// same time.
 func (k *lossCheckpoint) promise() (notes []string) {
 	if k == nil {
 		return nil
@@ -100,7 +100,7 @@ func (k *lossCheckpoint) promise() (notes []string) {
 	return append(notes, k.notKept()...)
 }
 
-// addMetadata says what undo can bring back.
+// addMetadata adds what undo can restore.
 func (k *lossCheckpoint) addMetadata(meta map[string]any) {
 	if k == nil || k.ID() == "" {
 		return
@@ -108,7 +108,7 @@ func (k *lossCheckpoint) addMetadata(meta map[string]any) {
 	meta["undo"] = map[string]any{"id": k.ID(), "files": len(k.Changed())}
 }
 
-// some shows a few of many.
+// some lists a few of many names.
 func some(names []string) string {
 	const most = 5
 	if n := len(names) - most; n > 0 {
@@ -117,9 +117,8 @@ func some(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// endangered puts what a command line that starts in a folder destroys as the
-// door to the disk wants it. unknown is what destroys files that its text does
-// not name.
+// endangered converts what a command line that starts in a folder destroys for the checkpoint.
+// unknown are the commands that destroy files which the line does not name.
 func endangered(start string, losses []command.Loss) (at []files.Endangered, unknown []string) {
 	for _, l := range losses {
 		if l.Kind == command.Forgotten {

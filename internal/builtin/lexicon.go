@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// What is looked at of a document. Documents come from strangers.
+// Limits for what is indexed of a document. Documents are untrusted.
 const (
 	mostName   = 24   // words of a name
 	mostText   = 4000 // bytes of a text
@@ -15,8 +15,7 @@ const (
 	mostParam  = 400  // bytes of a parameter's text
 )
 
-// How much a word counts in each field, and how much the length of the field
-// takes from it.
+// How much a word counts in each field, and how strongly the length of the field reduces that.
 const (
 	nameWeight, nameNorm   = 4.0, 0.35
 	headWeight, headNorm   = 1.6, 0.5 // the first sentence
@@ -35,17 +34,17 @@ const (
 	fields
 )
 
-// counts is how often a word stands in each field.
+// counts is how often a word occurs in each field.
 type counts [fields]uint16
 
-// A posting says how much of a word a document has.
+// A posting says how often a word occurs in a document.
 type posting struct {
 	doc   int32
 	named uint16  // times in the name, at most once a part
 	tf    float64 // weighed over the fields
 }
 
-// A lexicon is what an index knows about the words of its documents.
+// A lexicon is the index of the words of all documents.
 type lexicon struct {
 	docs     []rankedDoc
 	postings map[string][]posting
@@ -140,7 +139,7 @@ func weighed(n counts, length *[fields]int, mean *[fields]float64) float64 {
 	return tf
 }
 
-// eachField gives every word of a document with its field.
+// eachField calls give for every word of a document with its field.
 func eachField(d rankedDoc, give func(word string, field int)) {
 	field := inName
 	one := func(w string) { give(w, field) }
@@ -165,8 +164,8 @@ func eachField(d rankedDoc, give func(word string, field int)) {
 
 func prefix(s string, n int) string { return s[:min(n, len(s))] }
 
-// firstSentence divides a description. Its first sentence says what a tool
-// does; what follows says when not to use it.
+// firstSentence splits a description. Its first sentence says what a tool does; the rest says when
+// not to use it.
 func firstSentence(s string) (head, rest string) {
 	for i := 0; i+1 < len(s); i++ {
 		if (s[i] == '.' || s[i] == ';') && (s[i+1] == ' ' || s[i+1] == '\n') || s[i] == '\n' && s[i+1] == '\n' {
@@ -176,8 +175,7 @@ func firstSentence(s string) (head, rest string) {
 	return s, ""
 }
 
-// nameKey is a name without its case and its signs: what is equal in two
-// spellings of it.
+// nameKey returns a name without case and punctuation, so that two spellings of it are equal.
 func nameKey(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -72,9 +72,8 @@ func untilDone(ctx context.Context, r io.Reader) io.Reader {
 	})
 }
 
-// lines yields the lines of a text: what stands between line feeds, so that a
-// text that ends in one has an empty line at its end. Of a line only the
-// beginning is ever held.
+// lines yields the lines of a text, separated by line feeds, so that a text that ends in one has an
+// empty last line. Only the beginning of a long line is held in memory.
 type lines struct {
 	r     *bufio.Reader
 	kept  []byte // of the line before, to be used again
@@ -85,8 +84,8 @@ type lines struct {
 // linesAhead is how much of a long text is read ahead.
 const linesAhead = 256 << 10
 
-// newLines reads a text of size bytes, 0 for one whose size is not known. A
-// short one needs no more room than it has bytes.
+// newLines reads a text of size bytes, 0 if not known. A short text needs no larger buffer than
+// itself.
 func newLines(r io.Reader, size int) *lines {
 	ahead := linesAhead
 	if size > 0 {
@@ -98,8 +97,7 @@ func newLines(r io.Reader, size int) *lines {
 // lineKeep is enough bytes for readLineUnits units of any text.
 const lineKeep = readLineUnits*4 + 8
 
-// skipLines passes over n lines, counting and not looking, and returns how many
-// line feeds it passed.
+// skipLines skips n lines without looking at them, and returns how many line feeds it passed.
 func (l *lines) skipLines(n int) (passed int, err error) {
 	for passed < n {
 		if _, err := l.r.Peek(1); err != nil {

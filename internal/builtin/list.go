@@ -23,13 +23,12 @@ var listDoc string
 const (
 	// listFiles is how many files one listing shows.
 	listFiles = 100
-	// listGlobs is how many globs may be left out, and listGlobText how many
-	// bytes they may have together.
+	// listGlobs limits the number of ignore globs, and listGlobText their total bytes.
 	listGlobs    = 1000
 	listGlobText = 64 << 10
 )
 
-// errListLate is why a listing ends that has taken too long.
+// errListLate says that a listing has taken too long.
 var errListLate = errors.New("the time for the listing is over")
 
 type listInput struct {
@@ -67,7 +66,7 @@ func list(files *files.Workspace) tool.Tool {
 	})
 }
 
-// listing is the tree of a folder, as far as the time has sufficed.
+// listing returns the tree of a folder, as far as the time limit allows.
 func listing(ctx context.Context, files *files.Workspace, dir files.Path, ignore []string) (*tool.Result, error) {
 	found, skipped, err := collectFiles(ctx, files, dir, ignore)
 	late := errors.Is(err, errListLate)
@@ -88,7 +87,7 @@ func listing(ctx context.Context, files *files.Workspace, dir files.Path, ignore
 	}, nil
 }
 
-// checkGlobs refuses more globs than are worth comparing each name with.
+// checkGlobs refuses too many globs, since each name is compared with all of them.
 func checkGlobs(globs []string) error {
 	size := 0
 	for _, g := range globs {
@@ -100,8 +99,8 @@ func checkGlobs(globs []string) error {
 	return nil
 }
 
-// collectFiles finds the first files of a folder that are not left out. When the time
-// is over the error is errListLate, and what was found so far is returned too.
+// collectFiles returns the first files of a folder that are not ignored. When the time is up, the
+// error is errListLate, and the files found so far are returned too.
 func collectFiles(ctx context.Context, files *files.Workspace, dir files.Path, ignore []string) (found []string, skipped search.Skipped, err error) {
 	globs := make([]string, 0, len(ignore))
 	for _, entry := range []string{

@@ -21,7 +21,7 @@ import (
 //go:embed lsp.md
 var lspDoc string
 
-// What the tool can do.
+// The operations of the tool.
 const (
 	opDefinition      = "goToDefinition"
 	opReferences      = "findReferences"
@@ -76,7 +76,7 @@ type lspCall struct {
 	hidden  int // results that were left out
 }
 
-// run asks for what the operation needs, and does it.
+// run asks for the permissions of the operation and runs it.
 func (q *lspCall) run(ctx context.Context) (*tool.Result, error) {
 	if err := q.in.check(); err != nil {
 		return nil, err
@@ -103,8 +103,7 @@ func (q *lspCall) run(ctx context.Context) (*tool.Result, error) {
 	return q.lookUp(ctx)
 }
 
-// check looks for what an operation can not do without, which the schema can
-// not say.
+// check validates what an operation requires and the schema cannot express.
 func (in lspInput) check() error {
 	lacks := map[string]bool{"filePath": in.FilePath == "", "line": in.Line == 0, "character": in.Character == 0, "newName": in.NewName == ""}
 	needs := []string{"filePath", "line", "character"}
@@ -129,8 +128,8 @@ func (in lspInput) check() error {
 	return nil
 }
 
-// checkName refuses a new name that is none in any language. What else a name
-// may be, the server knows.
+// checkName refuses a new name that is invalid in every language. The server decides about anything
+// else.
 func (in lspInput) checkName() error {
 	wrong := ""
 	switch {
@@ -148,10 +147,10 @@ func (in lspInput) checkName() error {
 	return fail
 }
 
-// positioned reports whether a call says a place in a file.
+// positioned reports whether a call names a position in a file.
 func (in lspInput) positioned() bool { return in.FilePath != "" && in.Line > 0 && in.Character > 0 }
 
-// callTitle is what the call is about, as far as it says.
+// callTitle returns the subject of the call.
 func (q *lspCall) callTitle() string {
 	switch {
 	case q.in.positioned():
@@ -162,8 +161,7 @@ func (q *lspCall) callTitle() string {
 	return q.in.Operation
 }
 
-// askPermission asks about the file, which a server reads and tells about, and about
-// the operation.
+// askPermission asks for the file, which a server reads and reports on, and for the operation.
 func (q *lspCall) askPermission(ctx context.Context) (err error) {
 	asks := permission.NewBatch(q.c)
 	if q.in.FilePath == "" {
@@ -180,7 +178,7 @@ func (q *lspCall) askPermission(ctx context.Context) (err error) {
 	return asks.Submit(ctx)
 }
 
-// requestMetadata is what a person is shown who is asked.
+// requestMetadata returns what the person who is asked is shown.
 func (q *lspCall) requestMetadata() map[string]any {
 	out := map[string]any{"operation": q.in.Operation}
 	if q.in.FilePath == "" || q.in.Operation == opWorkspaceSymbol {
@@ -199,7 +197,7 @@ func (q *lspCall) requestMetadata() map[string]any {
 	return out
 }
 
-// fileNotFound says that there is no such file, with names near to it.
+// fileNotFound is the error for a missing file, with similar names.
 func (q *lspCall) fileNotFound() error {
 	fail := tool.Fail("not-found", "File not found: %s", q.path)
 	if q.editor.files.IsFolder(q.path) {
@@ -210,7 +208,7 @@ func (q *lspCall) fileNotFound() error {
 	return fail
 }
 
-// noLanguage is the error where there is no server, with what to do.
+// noLanguage is the error for a missing server, with what to do.
 func noLanguage(hint string) error {
 	fail := tool.Fail("no-server", "%w", lspclient.ErrNone)
 	fail.Hint = hint
@@ -219,7 +217,7 @@ func noLanguage(hint string) error {
 
 const instead = "Look for the text instead."
 
-// unserved words why a server could not be asked, or has not answered.
+// unserved is the error for a server that could not be asked or did not answer.
 func (q *lspCall) unserved(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -238,7 +236,7 @@ func (q *lspCall) unserved(ctx context.Context, err error) error {
 	return tool.Fail(code, "%w %s", sentenced{err}, instead)
 }
 
-// sentenced ends what an error says with a stop.
+// sentenced ends an error's text with a full stop.
 type sentenced struct{ error }
 
 func (s sentenced) Error() string {
@@ -251,8 +249,7 @@ func (s sentenced) Error() string {
 
 func (s sentenced) Unwrap() error { return s.error }
 
-// open returns the servers of the file that answer a method, with the file
-// open in them.
+// open returns the servers for the file that support a method, with the file open in them.
 func (q *lspCall) open(ctx context.Context, method string) ([]*lspclient.View, error) {
 	views, err := q.languages.Open(ctx, q.path.String())
 	if err != nil {
@@ -264,8 +261,8 @@ func (q *lspCall) open(ctx context.Context, method string) ([]*lspclient.View, e
 	return q.able(views, method)
 }
 
-// checkLine refuses a line that the file does not have, which servers take for
-// its end. Behind the last line break there is a line to servers and editors.
+// checkLine refuses a line that the file does not have, which servers would take for its end. To
+// servers and editors, there is a line after the last line break.
 func (q *lspCall) checkLine(v *lspclient.View, method string) error {
 	text, _ := v.Text(q.path.String())
 	text = strings.ReplaceAll(text, "\r\n", "\n")
@@ -279,7 +276,7 @@ func (q *lspCall) checkLine(v *lspclient.View, method string) error {
 	return tool.Fail("out-of-range", "%s has %s; line counts from 1. Give a line of it.", q.path.Title(), count(lines, "line"))
 }
 
-// able are the servers that answer a method.
+// able returns the servers that support a method.
 func (q *lspCall) able(views []*lspclient.View, method string) ([]*lspclient.View, error) {
 	able := slices.DeleteFunc(slices.Clone(views), func(v *lspclient.View) bool { return !v.Supports(method) })
 	if len(able) > 0 {
@@ -288,7 +285,7 @@ func (q *lspCall) able(views []*lspclient.View, method string) ([]*lspclient.Vie
 	return nil, tool.Fail("unsupported", "%s can not do %s. %s", strings.Join(serverNames(views), ", "), q.in.Operation, instead)
 }
 
-// serverNames are what servers are called, once each.
+// serverNames returns the names of servers, each once.
 func serverNames(views []*lspclient.View) (names []string) {
 	for _, v := range views {
 		if !slices.Contains(names, v.Server()) {
@@ -298,7 +295,7 @@ func serverNames(views []*lspclient.View) (names []string) {
 	return names
 }
 
-// diagnostics shows everything that is wrong with a file as it is on disk.
+// diagnostics shows all diagnostics of a file as it is on disk.
 func (q *lspCall) diagnostics(ctx context.Context) (*tool.Result, error) {
 	views, err := q.languages.Open(ctx, q.path.String())
 	if err != nil {
@@ -340,8 +337,8 @@ func (q *lspCall) diagnostics(ctx context.Context) (*tool.Result, error) {
 	return &tool.Result{Title: q.callTitle(), Output: strings.Join(parts, "\n\n"), Metadata: metadata}, nil
 }
 
-// checked is what the servers find in the file. Who asks for nothing else can
-// wait a little longer than a change does.
+// checked returns the diagnostics of the file. It waits a little longer than a change does, because
+// the caller asks for nothing else.
 func (q *lspCall) checked(ctx context.Context) lsp.Report {
 	question := lspclient.Question{Files: []string{q.path.String()}}
 	report := q.languages.Check(ctx, question)
@@ -351,7 +348,7 @@ func (q *lspCall) checked(ctx context.Context) lsp.Report {
 	return report
 }
 
-// restart starts servers anew.
+// restart restarts servers.
 func (q *lspCall) restart(ctx context.Context) (*tool.Result, error) {
 	file := ""
 	if q.in.FilePath != "" {

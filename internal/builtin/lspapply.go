@@ -13,8 +13,7 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// A refactoring is a change that a server proposes on its way to the disk, in
-// the passage that patches take.
+// A refactoring is a change that a server proposes, applied in the same steps as a patch.
 type refactoring struct {
 	patchPlan
 	view  *lspclient.View
@@ -23,13 +22,14 @@ type refactoring struct {
 	at    map[string]int // by the real name that it has now: which of files a file is
 }
 
-// A fileStep is one thing to be done to a file.
+// A fileStep is one operation on a file.
 type fileStep struct {
 	lspclient.FileEdit
 	path, to files.Path
 }
 
-// resolve notes every name that lies outside, to be asked with the change.
+// resolve collects the requests for names outside the workspace, to be asked together with the
+// change.
 func (r *refactoring) resolve(ctx context.Context, edits []lspclient.FileEdit) (paths []files.Path, err error) {
 	for _, edit := range edits {
 		if ctx.Err() != nil {
@@ -57,7 +57,7 @@ func (r *refactoring) resolve(ctx context.Context, edits []lspclient.FileEdit) (
 	return paths, r.denied(r.c, r.asks, paths...)
 }
 
-// take does one step, in memory.
+// take performs one step in memory.
 func (r *refactoring) take(claim *files.Claim, s fileStep) error {
 	l, err := r.fileState(claim, s.path)
 	if err != nil {
@@ -78,7 +78,7 @@ func (r *refactoring) take(claim *files.Claim, s fileStep) error {
 	return r.revise(l, s)
 }
 
-// invalidEdit is the error for a step that does not fit what is there.
+// invalidEdit is the error for a step that does not fit the current files.
 func (r *refactoring) invalidEdit(code, what string, path files.Path) error {
 	return tool.Fail(code, "%s proposes to change %s, but %s. Nothing was changed; make the change by other means.", r.view.Server(), path, what)
 }
@@ -119,8 +119,8 @@ func (r *refactoring) revise(l *fileState, s fileStep) error {
 	return nil
 }
 
-// checkUnchanged holds the text of a file against the one that the server has: edits
-// for another text would land in the wrong places.
+// checkUnchanged compares the text of a file with the server's: edits for another text would land
+// in the wrong places.
 func (r *refactoring) checkUnchanged(l *fileState, s fileStep, file *charset.Text) error {
 	if !l.held.Exists() || string(l.data) != string(l.held.Data) {
 		return nil // this change has made it what it is
@@ -194,7 +194,7 @@ func (r *refactoring) moveFile(l, dest *fileState, s fileStep) error {
 	return nil
 }
 
-// shownText is data as people are shown it.
+// shownText returns data as people are shown it.
 func shownText(data []byte) string {
 	if s, ok := decoded(data); ok {
 		return s
@@ -202,8 +202,8 @@ func shownText(data []byte) string {
 	return strings.ToValidUTF8(string(data), "\ufffd")
 }
 
-// record keeps what a step does to a file, for people and programs. What is
-// done to one file in several steps is shown as one change.
+// record adds a step's change of a file to the result. Several steps for one file are shown as one
+// change.
 func (r *refactoring) record(p patched) {
 	i, known := r.at[p.path.Real()]
 	if !known {
@@ -230,7 +230,7 @@ func (r *refactoring) record(p patched) {
 	}
 }
 
-// dropUnchanged forgets the files of which nothing is left to tell.
+// dropUnchanged removes the files that end up unchanged.
 func (r *refactoring) dropUnchanged() {
 	r.files = slices.DeleteFunc(r.files, func(p patched) bool { return p.kind == "" })
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// rename gives a symbol another name, wherever it is used.
+// rename renames a symbol, wherever it is used.
 func (q *lspCall) rename(ctx context.Context) (*tool.Result, error) {
 	q.languages.Doubt() // edits for an older text would land in the wrong places
 	views, err := q.open(ctx, "textDocument/rename")
@@ -44,10 +44,9 @@ func (q *lspCall) rename(ctx context.Context) (*tool.Result, error) {
 	return q.adopt(ctx, v, raw, begun, done)
 }
 
-// adopt makes the change that a server proposes: as one change of all files,
-// asked about once, with its differences to see. edit is in the form of the
-// protocol, what changed since begun may be unknown to the server, and done
-// begins what is said of it.
+// adopt applies the change that a server proposes: as one change of all files, asked about once,
+// with its diffs. edit is in the form of the protocol; changes since begun may be unknown to the
+// server; done begins the result's text.
 func (q *lspCall) adopt(ctx context.Context, view *lspclient.View, edit json.RawMessage, begun time.Time, done string) (*tool.Result, error) {
 	steps, err := view.Edits(edit)
 	if err != nil {
@@ -92,15 +91,14 @@ func (q *lspCall) adopt(ctx context.Context, view *lspclient.View, edit json.Raw
 	})
 }
 
-// An action is something that a server offers to do at a place.
+// An action is a code action that a server offers at a position.
 type action struct {
 	view *lspclient.View
 	raw  json.RawMessage
 	wireAction
 }
 
-// A wireAction is an action as the protocol has it. Of a bare command the
-// command is a string.
+// A wireAction is an action in the form of the protocol. For a bare command, command is a string.
 type wireAction struct {
 	Title     string `json:"title"`
 	Kind      string `json:"kind"`
@@ -115,15 +113,14 @@ type wireAction struct {
 
 func (a wireAction) edits() bool { return isGiven(a.Edit) }
 
-// commands reports whether all that the action would do is to run a command of
-// the server.
+// commands reports whether the action only runs a command of the server.
 func (a wireAction) commands() bool {
 	return !a.edits() && !isGiven(a.Data) && isGiven(a.Command)
 }
 
 func isGiven(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
-// codeAction lists what servers offer to do at a place, or makes one of it.
+// codeAction lists the code actions at a position, or applies one.
 func (q *lspCall) codeAction(ctx context.Context) (*tool.Result, error) {
 	q.languages.Doubt() // edits for an older text would land in the wrong places
 	views, err := q.open(ctx, "textDocument/codeAction")
@@ -158,19 +155,18 @@ func (q *lspCall) codeAction(ctx context.Context) (*tool.Result, error) {
 	return res, err
 }
 
-// fixDelay is how long servers may take to find a cure for what they have
-// found: some say at once what is wrong, and a second later what helps.
+// fixDelay is how long servers may take to offer a fix for what they report: some report a problem
+// at once and the fix a second later.
 const fixDelay = 1500 * time.Millisecond
 
-// An offer is what servers offer to do at a place, in the order of its numbers.
+// An offer holds the code actions at a position, in the order of their numbers.
 type offer struct {
 	list    []*action
 	notes   []string
 	pending []string // servers that do not know yet what is wrong there
 }
 
-// actions are what the servers offer. Where something is wrong and nothing
-// helps, they are asked once more.
+// actions returns the offered actions. If there is a problem and no fix, it asks once more.
 func (q *lspCall) actions(ctx context.Context, views []*lspclient.View) (o offer, err error) {
 	for again := range 2 {
 		var wrong []json.RawMessage
@@ -189,8 +185,8 @@ func (q *lspCall) actions(ctx context.Context, views []*lspclient.View) (o offer
 	return o, err
 }
 
-// wrongHere is what is wrong at the place of the call, and which of the servers
-// have not looked yet.
+// wrongHere returns the diagnostics at the position of the call, and the servers that have not
+// checked the file yet.
 func (q *lspCall) wrongHere(ctx context.Context, views []*lspclient.View) (wrong []json.RawMessage, pending []string) {
 	report := q.checked(ctx)
 	for _, r := range report.Files {
@@ -201,8 +197,7 @@ func (q *lspCall) wrongHere(ctx context.Context, views []*lspclient.View) (wrong
 	return wrong, slices.DeleteFunc(serversOf(working), func(name string) bool { return !slices.Contains(asked, name) })
 }
 
-// offers asks the servers one after the other, so that what they offer has an
-// order.
+// offers asks the servers one after the other, so that the actions have an order.
 func (q *lspCall) offers(ctx context.Context, views []*lspclient.View, wrong []json.RawMessage) (list []*action, notes []string, failed error) {
 	for _, v := range views {
 		at := v.At(q.in.Line, q.in.Character)
@@ -231,8 +226,7 @@ func (q *lspCall) offers(ctx context.Context, views []*lspclient.View, wrong []j
 	return list, notes, failed
 }
 
-// touching are the diagnostics at a place; where there are none, those in its
-// line.
+// touching returns the diagnostics at a position or, if there are none, those on its line.
 func touching(list []lsp.Diagnostic, at lsp.Position) (out []json.RawMessage) {
 	var line []json.RawMessage
 	for _, d := range list {
@@ -251,7 +245,7 @@ func touching(list []lsp.Diagnostic, at lsp.Position) (out []json.RawMessage) {
 	return out
 }
 
-// shortTitle is what a server calls something, on one line.
+// shortTitle returns a server's title on one line.
 func shortTitle(title string) string {
 	head, cut := text.Cut(text.VisibleLine(title), 200)
 	if cut {
@@ -260,8 +254,8 @@ func shortTitle(title string) string {
 	return head
 }
 
-// rank puts what can be done before what the server would have to do by
-// itself, and that before what it says is not possible.
+// rank orders actions: applicable ones, then commands of the server, then those it says are not
+// possible.
 func (a *action) rank() int {
 	switch {
 	case a.Disabled != nil:
@@ -290,8 +284,8 @@ func (a *action) actionMetadata(number int) map[string]any {
 	return out
 }
 
-// offered lists actions by number. Of what can not be done there is often
-// much, and it is told in short.
+// offered lists actions by number. Actions that cannot be applied are often many, and are listed
+// briefly.
 func (q *lspCall) offered(o offer) *tool.Result {
 	var usable, commands, rest []string
 	told := []map[string]any{}
@@ -331,7 +325,7 @@ func (q *lspCall) offered(o offer) *tool.Result {
 	return &tool.Result{Title: q.callTitle(), Output: strings.Join(append(parts, o.notes...), "\n\n"), Metadata: metadata}
 }
 
-// unchecked says which servers may offer more once they know what is wrong.
+// unchecked returns the servers that may offer more once they have checked the file.
 func (o offer) unchecked() []string {
 	if len(o.pending) == 0 {
 		return nil
@@ -343,7 +337,7 @@ func (o offer) unchecked() []string {
 	return []string{fmt.Sprintf("%s %s not checked this text yet; ask again.", strings.Join(o.pending, ", "), verb)}
 }
 
-// about is what else there is to say about an action.
+// about returns remarks about an action.
 func (a *action) about() string {
 	var words []string
 	if a.Kind != "" {
@@ -358,8 +352,7 @@ func (a *action) about() string {
 	return " (" + strings.Join(words, "; ") + ")"
 }
 
-// chosen is the action that is meant. Of several that are called alike, the
-// number says which.
+// chosen returns the wanted action. If several have the same title, the number decides.
 func (o offer) chosen(wanted string) (*action, error) {
 	wanted = strings.TrimSpace(wanted)
 	called := slices.DeleteFunc(slices.Clone(o.list), func(a *action) bool { return !strings.EqualFold(strings.TrimSpace(a.Title), wanted) })
@@ -394,7 +387,7 @@ func (o offer) numbered(some []*action) string {
 	return strings.Join(lines, "\n")
 }
 
-// choice is what can be chosen.
+// choice lists what can be chosen.
 func (o offer) choice() string {
 	usable := slices.DeleteFunc(slices.Clone(o.list), func(a *action) bool { return a.rank() != 0 })
 	if len(usable) == 0 {
@@ -403,7 +396,7 @@ func (o offer) choice() string {
 	return strings.Join(append([]string{"There are:\n" + o.numbered(usable)}, o.unchecked()...), "\n")
 }
 
-// resolveAction lets the server say what an action would change.
+// resolveAction asks the server what an action would change.
 func (q *lspCall) resolveAction(ctx context.Context, a *action) error {
 	raw, err := a.view.Call(ctx, "codeAction/resolve", a.raw)
 	if err != nil {

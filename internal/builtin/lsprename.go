@@ -13,21 +13,20 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// How often a server is asked for a rename that leaves the definition out, and
-// how long it gets in between: its index may not have come that far.
+// How often a server is asked again for a rename that leaves out the definition, and the time in
+// between: its index may not be complete yet.
 const (
 	renameTries = 3
 	renamePause = 300 * time.Millisecond
 )
 
-// renamed asks a server for the change that gives a symbol another name. A
-// change that would leave out the place where the symbol is defined, in a file
-// of the project, is not one: what is left would not fit together.
+// renamed asks a server for the edits of a rename. It refuses edits that leave out the definition
+// of the symbol in a file of the project, because the result would be inconsistent.
 func (q *lspCall) renamed(ctx context.Context, v *lspclient.View, at map[string]any) (json.RawMessage, error) {
 	homes := q.homes(ctx, v, at)
 	files := append([]string{q.path.String()}, homes...)
 	for try := 1; ; try++ {
-		// Also what is only opened now has been read when this returns.
+		// When this returns, files that were just opened have been read too.
 		q.languages.Check(ctx, lspclient.Question{Files: files})
 		raw, err := v.Call(ctx, "textDocument/rename", at)
 		if err != nil {
@@ -53,8 +52,8 @@ func (q *lspCall) renamed(ctx context.Context, v *lspclient.View, at map[string]
 	}
 }
 
-// homes are the files of the project in which the symbol is defined under the
-// name that it has here. One that is called otherwise there keeps that name.
+// homes returns the files of the project that define the symbol under its name here. A definition
+// under another name keeps that name.
 func (q *lspCall) homes(ctx context.Context, v *lspclient.View, at map[string]any) (files []string) {
 	name := q.nameHere(v)
 	raw, err := v.Call(ctx, "textDocument/definition", map[string]any{"textDocument": at["textDocument"], "position": at["position"]})
@@ -82,21 +81,21 @@ func (q *lspCall) homes(ctx context.Context, v *lspclient.View, at map[string]an
 	return files
 }
 
-// nameHere is the name at the place of the call; "" for none.
+// nameHere returns the name at the position of the call, or "".
 func (q *lspCall) nameHere(v *lspclient.View) string {
 	text, _ := v.Text(q.path.String())
 	return nameAt(text, q.in.Line, q.in.Character)
 }
 
-// lspGlance is how much of a file is looked at for a name.
+// lspGlance limits how much of a file is read for a name.
 const lspGlance = 8 << 20
 
-// maxOpened is how many files are opened in a server for one change.
+// maxOpened limits how many files are opened in a server for one change.
 const maxOpened = 100
 
-// unopened are the files that a change would touch and that the server knows
-// only from disk: it may not know yet how they have changed there. There are
-// none where there are too many to be opened.
+// unopened returns the files that a change would touch and that the server knows only from disk,
+// where it may not have noticed their latest changes. It returns none if there are too many to
+// open.
 func unopened(v *lspclient.View, raw json.RawMessage, files []string) (out []string) {
 	steps, err := v.Edits(raw)
 	if err != nil || len(steps) > maxOpened {
@@ -110,8 +109,8 @@ func unopened(v *lspclient.View, raw json.RawMessage, files []string) (out []str
 	return out
 }
 
-// leftOut is a file that a change does not touch and should, "" for none. A
-// change that touches nothing leaves nothing out.
+// leftOut returns a file that a change should touch and does not, or "". A change that touches
+// nothing leaves nothing out.
 func leftOut(v *lspclient.View, raw json.RawMessage, homes []string) string {
 	steps, err := v.Edits(raw)
 	if err != nil || len(steps) == 0 {
@@ -125,7 +124,7 @@ func leftOut(v *lspclient.View, raw json.RawMessage, homes []string) string {
 	return ""
 }
 
-// nameAt is the name at a place of a text, as editors count; "" for none.
+// nameAt returns the name at a position of a text, as editors count, or "".
 func nameAt(text string, line, character int) string {
 	for ; line > 1; line-- {
 		_, text, _ = strings.Cut(text, "\n")

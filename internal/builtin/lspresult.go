@@ -19,7 +19,7 @@ const (
 	symbolsOfQuery = 50
 )
 
-// method is the request that an operation makes first.
+// method returns the request that an operation makes first.
 func (in lspInput) method() string {
 	switch in.Operation {
 	case opDefinition:
@@ -38,8 +38,7 @@ func (in lspInput) method() string {
 	return "textDocument/prepareCallHierarchy"
 }
 
-// lookUp asks all servers side by side, and shows what they say one after the
-// other.
+// lookUp asks all servers in parallel, and shows their answers one after the other.
 func (q *lspCall) lookUp(ctx context.Context) (*tool.Result, error) {
 	views, err := q.views(ctx)
 	if err != nil {
@@ -76,8 +75,8 @@ func (q *lspCall) lookUp(ctx context.Context) (*tool.Result, error) {
 	return q.answersResult(list, notes), nil
 }
 
-// views are the servers that are asked: those of the file, or for the symbols
-// of the project all that run.
+// views returns the servers to ask: those for the file or, for the symbols of the project, all that
+// run.
 func (q *lspCall) views(ctx context.Context) ([]*lspclient.View, error) {
 	if q.in.Operation != opWorkspaceSymbol {
 		return q.open(ctx, q.in.method())
@@ -102,15 +101,15 @@ func (q *lspCall) openIn(v *lspclient.View) bool {
 	return open && q.in.FilePath != ""
 }
 
-// A serverAnswer is what one server says.
+// A serverAnswer is the answer of one server.
 type serverAnswer struct {
 	list  []json.RawMessage
 	early bool // it may not have looked at everything yet
 	err   error
 }
 
-// symbols asks a server for the symbols of the project. One that knows none
-// may only have to read the file first.
+// symbols asks a server for the symbols of the project. A server that knows none may only have to
+// read the file first.
 func (q *lspCall) symbols(ctx context.Context, v *lspclient.View) (a serverAnswer) {
 	for again := range 2 {
 		raw, err := v.Call(ctx, q.in.method(), q.params(v))
@@ -172,7 +171,7 @@ func (q *lspCall) params(v *lspclient.View) map[string]any {
 	return out
 }
 
-// entries are what an answer lists: nothing, one, or several.
+// entries returns the elements of an answer: none, one, or several.
 func entries(raw json.RawMessage) (list []json.RawMessage) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 {
@@ -184,8 +183,7 @@ func entries(raw json.RawMessage) (list []json.RawMessage) {
 	return slices.DeleteFunc(list, func(one json.RawMessage) bool { return string(one) == "null" })
 }
 
-// A mention is what a result says about where it is, in all the forms that
-// results have.
+// A mention is the location in a result, in all the forms that results have.
 type mention struct {
 	Kind      int      `json:"kind"`
 	URI       string   `json:"uri"`
@@ -203,8 +201,8 @@ func (m *mention) uris() []string {
 	return slices.Concat(own, m.Location.uris(), m.From.uris(), m.To.uris())
 }
 
-// visible leaves out what lies in files that may not be read, and of symbols of
-// the project those of lesser kinds and those that are too many.
+// visible leaves out what lies in files that may not be read and, of symbols of the project, those
+// of minor kinds and those above the limit.
 func (q *lspCall) visible(v *lspclient.View, list []json.RawMessage) (out []json.RawMessage) {
 	limit := len(list)
 	if q.in.Operation == opWorkspaceSymbol {
@@ -233,10 +231,9 @@ func (q *lspCall) visible(v *lspclient.View, list []json.RawMessage) (out []json
 // method, enum, interface, function, variable, constant, struct.
 func notable(kind int) bool { return slices.Contains([]int{5, 6, 10, 11, 12, 13, 14, 23}, kind) }
 
-// mayShow reports whether who calls may know what is in a file. Of a file that
-// is not the one that was asked about, the rules decide like for a search: what
-// they single out is kept back, and where they ask about everything, it needs
-// that a person has allowed this call.
+// mayShow reports whether the caller may know what is in a file. For other files than the requested
+// one, the rules decide as for a search: files that a rule names are hidden, and if a rule asks
+// about everything, a person must have allowed this call.
 func (q *lspCall) mayShow(v *lspclient.View, uri string) bool {
 	name, isFile, err := v.File(uri)
 	if err != nil || !isFile {
@@ -256,7 +253,7 @@ func (q *lspCall) mayShow(v *lspclient.View, uri string) bool {
 	return may
 }
 
-// answersResult is the result of a question.
+// answersResult returns the result of a question.
 func (q *lspCall) answersResult(list []json.RawMessage, notes []string) *tool.Result {
 	metadata := map[string]any{"result": list}
 	for i, size := 0, 0; i < len(list); i++ {
@@ -280,7 +277,7 @@ func (q *lspCall) answersResult(list []json.RawMessage, notes []string) *tool.Re
 	return &tool.Result{Title: q.callTitle(), Output: said(out, notes), Metadata: metadata}
 }
 
-// indented is a list as people read JSON, keys in the order they came in.
+// indented returns a list as indented JSON, with keys in their original order.
 func indented(list []json.RawMessage) string {
 	parts := make([]string, len(list))
 	for i, one := range list {

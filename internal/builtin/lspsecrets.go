@@ -14,12 +14,11 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// kept is what stands for the words of a server that are taken from a file
-// that may not be read.
+// kept replaces a server's text that comes from a file that may not be read.
 const kept = "(this is about a file that may not be read, so it is not shown)"
 
-// discreet leaves out of what was found what is taken from files that the
-// caller may not read: a program can be made to quote another file.
+// discreet removes text from diagnostics that comes from files the caller may not read, because a
+// program can be made to quote another file.
 func (e editor) discreet(c *tool.Call, near files.Path, list []lsp.Diagnostic) []lsp.Diagnostic {
 	list = slices.Clone(list)
 	for i := range list {
@@ -35,21 +34,19 @@ func (e editor) discreet(c *tool.Call, near files.Path, list []lsp.Diagnostic) [
 	return list
 }
 
-// secret reports whether what is said about a file must not be told.
+// secret reports whether a diagnostic must not be shown.
 func (e editor) secret(c *tool.Call, path files.Path, d lsp.Diagnostic) bool {
 	if !e.files.MayRead(c, path) {
 		return true
 	}
-	// Of a compiler that was made to read something outside as if it were code,
-	// the words are those of that file.
+	// A compiler that was made to read an outside file as code quotes that file in its messages.
 	return quotes(d.Message) && !e.files.Inside(path) && !isHeader(path.Real())
 }
 
-// quotes reports whether a message of a compiler for C is about what it was
-// told to include.
+// quotes reports whether a message of a C compiler is about an included file.
 func quotes(message string) bool { return strings.HasPrefix(message, "In included file") }
 
-// isHeader reports whether a file is one that programs in C include.
+// isHeader reports whether a file is a C header.
 func isHeader(file string) bool {
 	switch strings.ToLower(filepath.Ext(file)) {
 	case ".h", ".hh", ".hpp", ".hxx", ".h++", ".inc", ".ipp", ".tpp", ".tcc", ".def":
@@ -58,16 +55,15 @@ func isHeader(file string) bool {
 	return false
 }
 
-// harmlessMessage is a message of a server that can not be taken for something
-// that helve says: it does not end the block that it stands in, and it holds
-// nothing that commands a terminal or turns text around.
+// harmlessMessage returns a server's message so that it cannot be taken for helve's own text: it
+// cannot end the block that contains it, and has no terminal or bidirectional control characters.
 func harmlessMessage(message string) string {
 	said := text.Harmless(strings.ToValidUTF8(message, "\ufffd")) // before the rest: it ends lines, and brings together what stood apart
 	return strings.NewReplacer("\n", "\n  ", "</diagnostics", "<\\/diagnostics", "<diagnostics", "<\\diagnostics").Replace(said)
 }
 
-// overt reports whether a hover may be shown: not where it describes something
-// that stands in a file which may not be read.
+// overt reports whether a hover may be shown: not if it describes something in a file that may not
+// be read.
 func (q *lspCall) overt(ctx context.Context, v *lspclient.View, hover []json.RawMessage) bool {
 	if !slices.ContainsFunc(hover, isGiven) {
 		return true

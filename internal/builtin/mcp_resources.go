@@ -19,16 +19,16 @@ var listResourcesDoc string
 //go:embed read_mcp_resource.md
 var readResourceDoc string
 
-// resourceMost is how many bytes of a file of another program are given back.
+// resourceMost limits the bytes of a returned resource.
 const resourceMost = 10 << 20
 
-// Resources are what other programs have to read.
+// Resources gives access to the resources of MCP servers.
 type Resources interface {
-	// HasResources reports whether a program that is connected has any.
+	// HasResources reports whether a connected server has any.
 	HasResources() bool
-	// Resources lists what a program has, or all of them for "".
+	// Resources lists the resources of a server, or of all for "".
 	Resources(ctx context.Context, server string) ([]mcp.Resource, error)
-	// ReadResource reads one. The parts are the Data of the call, uncut.
+	// ReadResource reads a resource. The parts are the Data of the call, not truncated.
 	ReadResource(ctx context.Context, server, uri string) ([]mcp.Content, error)
 }
 
@@ -45,7 +45,7 @@ func offerResources(r Resources, doc string) func(tool.Audience) (string, bool) 
 	return func(tool.Audience) (string, bool) { return doc, r != nil && r.HasResources() }
 }
 
-// listResources lists what other programs have to read.
+// listResources lists the resources of MCP servers.
 func listResources(r Resources) tool.Tool {
 	spec := tool.Spec{
 		Name: "list_mcp_resources", Description: listResourcesDoc, Permission: "read", ReadOnly: true, OpenWorld: true,
@@ -84,7 +84,7 @@ func listResources(r Resources) tool.Tool {
 	})
 }
 
-// readResource reads something that another program has.
+// readResource reads a resource of an MCP server.
 func readResource(r Resources) tool.Tool {
 	spec := tool.Spec{
 		Name: ReadResource, Description: readResourceDoc, Permission: "read", ReadOnly: true, OpenWorld: true,
@@ -130,10 +130,10 @@ func resourceResult(in readResourceInput, parts []mcp.Content) *tool.Result {
 // ReadResource is the name of the tool that reads a resource.
 const ReadResource = "read_mcp_resource"
 
-// ResourcePattern is what rules about reading call a resource.
+// ResourcePattern returns the pattern of a resource in rules about reading.
 func ResourcePattern(server, uri string) string { return "mcp:" + server + ":" + uri }
 
-// attachable reports whether models can be given files of a kind.
+// attachable reports whether models accept files of a MIME type.
 func attachable(mime string) bool {
 	switch mime {
 	case "application/pdf", "image/gif", "image/jpeg", "image/png", "image/webp":

@@ -5,18 +5,17 @@ import (
 	"slices"
 )
 
-// mostCompared bounds the comparisons, letter by letter, of one misspelt word.
+// mostCompared limits how many words are compared letter by letter with one misspelt word.
 const mostCompared = 2000
 
-// A speller finds words that differ by a slip or two: a letter too many,
-// missing or wrong, or two swapped.
+// A speller finds words that differ by one or two typos: a letter too many, missing or wrong, or
+// two swapped.
 type speller struct {
 	words   []string // of names, sorted; all of them are small letters and digits
 	letters []uint64 // which letters each has
 }
 
-// newSpeller takes the words of names, and those that people use for them:
-// a slip in a text is not worth its price.
+// newSpeller indexes the words of names, and their synonyms. Typos in texts are not worth the cost.
 func newSpeller(x *lexicon) *speller {
 	s := &speller{}
 	for _, w := range x.words {
@@ -37,9 +36,8 @@ func lettersOf(w string) (set uint64) {
 	return set
 }
 
-// near returns the words that w is most likely meant to be, those with the
-// fewest slips. Every slip changes at most two of the letters that a word
-// has, so that most words are ruled out by one instruction.
+// near returns the words that w most likely stands for, those with the fewest typos. Each typo
+// changes at most two of a word's letters, so one comparison of bit sets rules out most words.
 func (s *speller) near(w string) []string {
 	limit := 0
 	switch n := len(w); {
@@ -71,8 +69,8 @@ func (s *speller) near(w string) []string {
 	return found
 }
 
-// slips counts the slips between two words of at most longestWord bytes, or
-// returns more than limit. (A slip in a letter of several bytes counts more.)
+// slips counts the typos between two words of at most longestWord bytes, or returns more than
+// limit. (A typo in a letter of several bytes counts more.)
 func slips(a, b string, limit int) int {
 	if len(a) > longestWord || len(b) > longestWord {
 		return limit + 1

@@ -11,7 +11,7 @@ import (
 	"github.com/helve-dev/helve/internal/text"
 )
 
-// patched is what a patch does to one file.
+// patched is the change that a patch makes to one file.
 type patched struct {
 	kind                 string // add, update, delete or move
 	diff, before, after  string
@@ -24,7 +24,7 @@ type patched struct {
 	sheets     []hunkTarget // of the patch, that make it
 }
 
-// How much of the contents of files is told.
+// A detail says how much of the contents of files is included.
 type detail int
 
 const (
@@ -34,7 +34,7 @@ const (
 	contents
 )
 
-// metadata is what programs read of it.
+// metadata returns the change for programs.
 func (p patched) metadata(what detail) map[string]any {
 	out := map[string]any{
 		"filePath": p.path.String(), "relativePath": p.dest.Title(), "type": p.kind, "diff": p.diff,
@@ -55,14 +55,14 @@ func (p patched) metadata(what detail) map[string]any {
 	return out
 }
 
-// withholds reports whether a form must not show what a file holds: reading it
-// has to be asked about, and the session has not read it.
+// withholds reports whether a prompt must not show the content of a file: reading it has to be
+// asked about, and the session has not read it.
 func (s *patchPlan) withholds(path files.Path) bool {
 	_, seen := s.editor.files.ReadMark(s.c.Session, path)
 	return !seen && s.editor.files.Withheld(s.c, path)
 }
 
-// draw shows the differences, when all is verified.
+// draw computes the diffs, once everything is verified.
 func (s *patchPlan) draw() {
 	for i := range s.files {
 		p := &s.files[i]
@@ -72,8 +72,7 @@ func (s *patchPlan) draw() {
 	}
 }
 
-// shows draws what the patch makes of the file, and what becomes of a file that
-// stood where it is moved to.
+// shows computes the diff of the file, and that of an existing file at the place it is moved to.
 func (p *patched) shows(after string) {
 	p.after = after
 	p.diff = shownDiff(p.path, p.before, after)
@@ -86,9 +85,8 @@ func (p *patched) shows(after string) {
 	}
 }
 
-// filesMetadata is what programs read of the files: whole, where they are not too
-// much. A person who is asked is shown what would have to be asked about
-// otherwise, but not what a rule singles out.
+// filesMetadata returns the files for programs: whole, unless they are too large. A person who is
+// asked is shown what would otherwise have to be asked about, but not files that a rule names.
 func (s *patchPlan) filesMetadata(person bool) (files []any, diffs string) {
 	size := 0
 	for _, f := range s.files {
@@ -118,12 +116,12 @@ func (s *patchPlan) filesMetadata(person bool) (files []any, diffs string) {
 	return files, all.String()
 }
 
-// maxDiffs is how much of all the differences of a patch is told: they stand in
-// the metadata twice, and a person is asked with them.
+// maxDiffs limits the total size of a patch's diffs, which are twice in the metadata and once in
+// the request.
 const maxDiffs = 3 << 20
 
-// share is how long the longest of some texts may be, so that all together take
-// no more than most: short ones stay whole, and none is left out for others.
+// share returns the length to which texts are cut so that all together take no more than most:
+// short ones stay whole, and none is left out.
 func share(sizes []int, most int) int {
 	for i, n := range slices.Sorted(slices.Values(sizes)) {
 		left := len(sizes) - i
@@ -135,7 +133,7 @@ func share(sizes []int, most int) int {
 	return math.MaxInt
 }
 
-// cutDiff is what fits of a difference, and a line that says so.
+// cutDiff returns the part of a diff that fits, with a line that says so.
 func cutDiff(shown string, most int) string {
 	head, cut := text.Cut(shown, most)
 	if !cut {
@@ -144,7 +142,7 @@ func cutDiff(shown string, most int) string {
 	return head + fmt.Sprintf("\n... (the difference is cut: it is %d bytes, and there are many)\n", len(shown))
 }
 
-// addPatched keeps what a hunk does to its file, for people and programs.
+// addPatched adds a hunk's change of its file to the result.
 func (s *patchPlan) addPatched(kind string, h hunkTarget, before, after string) {
 	p := patched{kind: kind, path: h.path, dest: h.path, before: before, after: after, sheets: []hunkTarget{h}}
 	if kind == "move" {
@@ -158,7 +156,7 @@ func (s *patchPlan) addPatched(kind string, h hunkTarget, before, after string) 
 	s.files = append(s.files, p)
 }
 
-// addedLines are the lines that a patch puts in, as it has them.
+// addedLines returns the lines that a patch adds, as written in it.
 func addedLines(sheets []hunkTarget) string {
 	var b strings.Builder
 	for _, h := range sheets {

@@ -15,15 +15,15 @@ var planEnterDoc string
 //go:embed plan_exit.md
 var planExitDoc string
 
-// Plans keep the plans of sessions, and change who goes on with one.
+// Plans keep the plans of sessions, and switch the agent of a session.
 type Plans interface {
-	// PlanFile is where the plan of a session is or will be. shown is relative
-	// to the worktree.
+	// PlanFile returns where the plan of a session is or will be. shown is relative to the
+	// worktree.
 	PlanFile(ctx context.Context, session string) (shown, path string, err error)
-	// SavePlan writes the plan of a session. The error says that it did not.
+	// SavePlan writes the plan of a session.
 	SavePlan(ctx context.Context, session, text string) error
-	// Switch lets another agent go on with the conversation after this call,
-	// by a message of this text.
+	// Switch lets another agent continue the conversation after this call, with text as the
+	// message.
 	Switch(ctx context.Context, c *tool.Call, agent, text string) error
 }
 
@@ -33,14 +33,13 @@ type planExitInput struct {
 	Plan string `json:"plan,omitempty" jsonschema:"the whole plan, as Markdown; what was saved before stays when it is left out"`
 }
 
-// planTools ask people whether another agent shall go on.
+// planTools ask the person whether another agent should continue.
 type planTools struct {
 	plans  Plans
 	people People
 }
 
-// planEnter offers to plan first. It asks for no permission of its own: the
-// person is asked.
+// planEnter offers to plan first. It needs no permission of its own, because it asks the person.
 func planEnter(s planTools) tool.Tool {
 	spec := tool.Spec{Name: "plan_enter", Description: planEnterDoc, ReadOnly: true, Offer: s.offer}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, _ planEnterInput) (*tool.Result, error) {
@@ -71,9 +70,9 @@ func planEnter(s planTools) tool.Tool {
 	})
 }
 
-// planExit keeps the plan and offers to carry it out. The plan belongs to the
-// session, as todos do, and its place is not the model's choice: so the file
-// needs no permission, not even where no other may be written.
+// planExit stores the plan and offers to carry it out. The plan belongs to the session, as todos
+// do, and the model does not choose its path, so the file needs no permission, even where no other
+// file may be written.
 func planExit(s planTools) tool.Tool {
 	spec := tool.Spec{Name: "plan_exit", Description: planExitDoc, ReadOnly: true, Offer: s.offer}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in planExitInput) (*tool.Result, error) {
@@ -122,7 +121,7 @@ func (s planTools) offer(a tool.Audience) (string, bool) {
 	return "", true
 }
 
-// planFile is where the plan of the call's session is or will be.
+// planFile returns where the plan of the call's session is or will be.
 func (s planTools) planFile(ctx context.Context, c *tool.Call) (shown string, err error) {
 	if s.plans == nil {
 		return "", tool.Fail("no-plans", "%s", noPlans)
@@ -134,8 +133,8 @@ func (s planTools) planFile(ctx context.Context, c *tool.Call) (shown string, er
 	return shown, nil
 }
 
-// confirm returns nil when the person agrees. No answer is no consent: what they
-// decide about is a lock. What they say in their own words is for the model.
+// confirm returns nil when the person agrees. No answer is no consent, because the answer unlocks
+// changes. The person's own words go to the model.
 func (s planTools) confirm(ctx context.Context, c *tool.Call, q tool.Question) error {
 	answers, err := s.people.Question(ctx, c, []tool.Question{q})
 	if err != nil {

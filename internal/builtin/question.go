@@ -17,8 +17,8 @@ type questionInput struct {
 	Questions []tool.Question `json:"questions" jsonschema:"what to ask"`
 }
 
-// question asks the person. It asks for no permission of its own: rules and
-// the client decide whether it is offered at all.
+// question asks the person. It needs no permission of its own: rules and the client decide whether
+// it is offered.
 func question(people People) tool.Tool {
 	spec := tool.Spec{Name: "question", Description: questionDoc, ReadOnly: true, Offer: offerQuestion}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in questionInput) (*tool.Result, error) {

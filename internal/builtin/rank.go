@@ -19,49 +19,45 @@ import (
 // Ranking is a function of the documents and the query alone: no randomness,
 // no state that grows, and the order of the documents does not matter.
 
-// What is looked at of a query. A model that sends more gets an answer for
-// the beginning.
+// Limits for a query. Of a longer one, only the beginning counts.
 const (
 	mostQuery    = 2000 // bytes
 	mostConcepts = 24   // words that count
 )
 
-// A rankedDoc is one thing that can be found. ID is what [Hit] gives back; the other
-// fields are what is searched.
+// A rankedDoc is something that can be found. ID is returned in a [rankedHit]; the other fields are
+// searched.
 type rankedDoc struct {
 	ID, Name, Text string
 	Params         []rankedParam
 }
 
-// A rankedParam is a parameter of a [Doc].
+// A rankedParam is a parameter of a [rankedDoc].
 type rankedParam struct{ Name, Text string }
 
-// A rankedHit is a document that fits a query. Scores are comparable within one
-// answer only; a document of which the query gives the very name has a
-// score of at least [Named].
+// A rankedHit is a document that matches a query. Scores are comparable only within one result; a
+// document whose exact name is the query scores at least namedScore.
 type rankedHit struct {
 	ID    string
 	Score float64
 }
 
-// namedScore is the least score of a document whose name is the query.
+// namedScore is the minimum score of a document whose name is the query.
 const namedScore = 1e6
 
-// A ranking holds documents ready to be searched. It may be used by several
-// goroutines at once.
+// A ranking searches documents. It is safe for concurrent use.
 type ranking struct {
 	docs  []rankedDoc
 	build sync.Once
 	lex   *lexicon
 }
 
-// newRanking returns an index of docs, which must not be changed afterwards. The
-// work is put off until the first search.
+// newRanking returns an index of docs, which must not be changed afterwards. The index is built at
+// the first search.
 func newRanking(docs []rankedDoc) *ranking { return &ranking{docs: docs} }
 
-// Search returns the at most n documents that fit the query best, best first.
-// A document that has none of the words is no hit. A query that is the name
-// of a document has that document first, whatever else it could mean.
+// Search returns the n best matches at most, best first. A document with none of the words is no
+// match. If the query is the name of a document, that document comes first.
 func (x *ranking) Search(query string, n int) []rankedHit {
 	if n <= 0 || len(x.docs) == 0 {
 		return nil
@@ -89,8 +85,7 @@ func cutQuery(q string) string {
 	return q
 }
 
-// How scores are made. The figures were found by trying on the tuned half of
-// the queries in testdata.
+// Weights of the score, tuned on half of the queries in testdata.
 const (
 	saturation   = 1.2  // how soon more of the same word stops to count
 	partlyNamed  = 0.35 // what it adds that the words of the query are all of the name
@@ -100,7 +95,7 @@ const (
 	exactlyNamed = 3.0  // times Named, when the query is the name
 )
 
-// A tally adds up the scores of one search.
+// A tally sums up the scores of one search.
 type tally struct {
 	lex     *lexicon
 	total   []float64
@@ -111,8 +106,7 @@ type tally struct {
 	inName  []int32
 }
 
-// add adds what a concept gives. Of its alternatives the best counts for
-// each document.
+// add adds the score of a concept. For each document only the best of its alternatives counts.
 func (t *tally) add(c concept) {
 	if t.inName == nil {
 		t.inName = make([]int32, len(t.total))
@@ -139,8 +133,7 @@ func (t *tally) add(c concept) {
 	}
 }
 
-// temper lets documents rise that have all of the query, and those of whose
-// name little is left over.
+// temper raises documents that contain the whole query, and those whose name contains little else.
 func (t *tally) temper(weight float64) {
 	for _, d := range t.found {
 		part := t.covered[d] / weight
@@ -149,7 +142,7 @@ func (t *tally) temper(weight float64) {
 	}
 }
 
-// name puts the documents first whose name the query gives.
+// name puts the documents first whose name is the query.
 func (t *tally) name(query string) {
 	put := func(key string, fits func(name string) bool, score float64) {
 		for _, d := range t.lex.byName[key] {
@@ -183,8 +176,7 @@ func (t *tally) name(query string) {
 	}
 }
 
-// keep is up to how many hits are picked out one by one, which is faster
-// than putting all in order.
+// keep is the number of results up to which selecting them one by one is faster than sorting all.
 const keep = 64
 
 // hits returns the n best in order.

@@ -23,7 +23,7 @@ import (
 //go:embed read.md
 var readDoc string
 
-// What one read shows at the most.
+// Limits for one read.
 const (
 	readLines     = 2000
 	readLineUnits = 2000 // UTF-16 units of one line
@@ -31,9 +31,8 @@ const (
 	readPreview   = 20 // lines of the preview in the metadata
 )
 
-// readWhole is how large a file may be to be looked at whole, for its
-// encoding and to know it again. Of a larger one the beginning and the time
-// on disk have to do.
+// readWhole is the size up to which a file is read completely, to detect its encoding and to
+// recognize it later. For a larger one, the beginning and the modification time are used.
 const readWhole = 16 << 20
 
 type readInput struct {
@@ -55,8 +54,8 @@ type textLimit struct {
 	each         int // bytes that count for a line beside its own
 }
 
-// textLimitFor is the limit of a call. Where the caller shows only so much, all
-// that stands around the lines counts too.
+// textLimitFor returns the limit for a call. If the caller limits the output, everything around the
+// lines counts too.
 func textLimitFor(c *tool.Call, in readInput) textLimit {
 	if c.Show == 0 {
 		return textLimit{in.lineLimit(), readBytes, 0}
@@ -64,7 +63,7 @@ func textLimitFor(c *tool.Call, in readInput) textLimit {
 	return textLimit{min(in.lineLimit(), readLines-20), min(readBytes, c.Show-min(1000, c.Show/4)), len("0000000| ")}
 }
 
-// A readTool is what the read tool works with.
+// A readTool holds what the read tool needs.
 type readTool struct {
 	files     *files.Workspace
 	languages *lspclient.Set // nil for none
@@ -107,8 +106,8 @@ type source struct {
 	all  bool   // the beginning is all of it
 }
 
-// showFile goes by what the file holds and not by what it is called, except for
-// notebooks, which are JSON.
+// showFile goes by the content of the file rather than its name, except for notebooks, which are
+// JSON.
 func (r readTool) showFile(ctx context.Context, c *tool.Call, src source, in readInput) (*tool.Result, error) {
 	head := make([]byte, headSize(src.file))
 	n, err := io.ReadFull(src.file, head)
@@ -137,8 +136,8 @@ func (r readTool) showFile(ctx context.Context, c *tool.Call, src source, in rea
 	return text, nil
 }
 
-// headSize is how much of a file is looked at first: 64 KiB, or all of one that
-// says it has less. Files that are made up while they are read say 0.
+// headSize returns how much of a file is read first: 64 KiB, or its size if smaller. Generated
+// files report size 0.
 func headSize(f fs.File) int {
 	const most = 64 << 10
 	info, err := f.Stat()
@@ -148,7 +147,7 @@ func headSize(f fs.File) int {
 	return int(info.Size()) + 1
 }
 
-// cannotOpen words why a file could not be opened, with names near to it.
+// cannotOpen is the error for a file that could not be opened, with similar names.
 func (r readTool) cannotOpen(c *tool.Call, path files.Path, err error) error {
 	if errors.Is(err, permission.ErrDenied) || errors.Is(err, permission.ErrRejected) || errors.Is(err, permission.ErrUnattended) {
 		return err
@@ -170,7 +169,7 @@ func (r readTool) cannotOpen(c *tool.Call, path files.Path, err error) error {
 	return badName(err)
 }
 
-// near returns three names beside a missing one that may be read.
+// near returns up to three readable names similar to a missing one.
 func near(c *tool.Call, files *files.Workspace, path files.Path) (out []string) {
 	for _, p := range files.Near(path) {
 		if len(out) < 3 && files.MayRead(c, p) {
@@ -180,7 +179,7 @@ func near(c *tool.Call, files *files.Workspace, path files.Path) (out []string) 
 	return out
 }
 
-// badName gives the error of a name that no file can have its code.
+// badName gives the error for a name that no file can have its code.
 func badName(err error) error {
 	switch {
 	case errors.Is(err, files.ErrBadName):
@@ -191,7 +190,7 @@ func badName(err error) error {
 	return err
 }
 
-// listFolder lists a folder, as many entries from where it was asked for.
+// listFolder lists the entries of a folder from the requested offset.
 func (r readTool) listFolder(c *tool.Call, path files.Path, in readInput) (*tool.Result, error) {
 	entries, err := r.files.List(path)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// What is read of images and PDFs at the most.
+// Limits for images and PDFs.
 const (
 	readImageBytes = 64 << 20
 	readPDFBytes   = 20 << 20 // attached whole; of a larger one the text is shown
@@ -31,8 +31,8 @@ func readMedia(ctx context.Context, c *tool.Call, src source, in readInput) (*to
 	return readImage(ctx, src)
 }
 
-// textAfterAll reports whether what was taken for a broken image or PDF is a
-// text that begins with the same words.
+// textAfterAll reports whether an apparently broken image or PDF is a text that begins with the
+// same characters.
 func textAfterAll(head []byte, broken error) bool {
 	fail, ok := errors.AsType[*tool.Error](broken)
 	if !ok || fail.Code != "bad-image" && fail.Code != "bad-pdf" {
@@ -45,8 +45,7 @@ func textAfterAll(head []byte, broken error) bool {
 	return err == nil && enc == (charset.Encoding{}) && controls(head) == 0
 }
 
-// controls counts the bytes that do not occur in text, but for the escapes
-// that colour a terminal.
+// controls counts the bytes that do not occur in text, except the escapes of terminal colours.
 func controls(data []byte) (n int) {
 	for _, b := range data {
 		if b < 9 || b >= 14 && b < 32 && b != 0x1b || b == 0x7f {

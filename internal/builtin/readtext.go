@@ -18,9 +18,8 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// text shows the lines that were asked for, and notes what the session has
-// seen. It keeps no more than it shows, but for a file small enough to be
-// looked at whole.
+// text shows the requested lines, and records what the session has seen. It holds no more than it
+// shows, except for a file small enough to be read completely.
 func (r readTool) text(ctx context.Context, c *tool.Call, src source, in readInput) (*tool.Result, error) {
 	sight := files.ReadMark{When: time.Now(), Hash: files.StampOf(src.info)}
 	raw := untilDone(ctx, src.file)
@@ -65,8 +64,7 @@ func (r readTool) text(ctx context.Context, c *tool.Call, src source, in readInp
 	return res, err
 }
 
-// readAll reads a file as far as one is looked at whole. What fits into the
-// room for its size is read into that.
+// readAll reads a file up to readWhole bytes, in one allocation if its size is right.
 func readAll(raw io.Reader, src source) ([]byte, error) {
 	if src.all {
 		return src.head, nil
@@ -76,7 +74,7 @@ func readAll(raw io.Reader, src source) ([]byte, error) {
 	return data.Bytes(), err
 }
 
-// A shape says how the bytes of a file are to be read.
+// A shape is how the bytes of a file are decoded.
 type shape struct {
 	enc     charset.Encoding
 	unknown bool
@@ -89,7 +87,7 @@ func (s shape) byLines() bool {
 	return !strings.HasPrefix(s.enc.String(), "utf-16") && !strings.HasPrefix(s.enc.String(), "utf-32")
 }
 
-// textPage gives a page of a text its form.
+// textPage returns a page of a text as a result.
 func textPage(src source, raw io.Reader, s shape, offset int, most textLimit) (*tool.Result, error) {
 	if !s.byLines() {
 		raw = charset.NewReader(raw, s.enc)
@@ -126,7 +124,7 @@ func textPage(src source, raw io.Reader, s shape, offset int, most textLimit) (*
 	return &tool.Result{Title: src.path.Title(), Output: p.numbered(offset, status), Metadata: metadata}, nil
 }
 
-// numbered is the page with the number of each line before it.
+// numbered returns the page with line numbers.
 func (p *page) numbered(offset int, status string) string {
 	const frame = "<file>\n" + "\n\n" + "\n</file>"
 	size := len(frame) + len(status)
@@ -155,9 +153,8 @@ func (p *page) numbered(offset int, status string) string {
 	return out.String()
 }
 
-// decode reads the lines of a page in the encoding of the file. Where that
-// was taken for UTF-8 by its beginning and the page holds something else, the
-// page itself tells.
+// decode decodes the lines of a page in the encoding of the file. If that was detected as UTF-8
+// from the beginning but the page contains something else, the page decides.
 func (p *page) decode(s shape) charset.Encoding {
 	enc := s.enc
 	if enc.String() == "utf-8" && !s.unknown {

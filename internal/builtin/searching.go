@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Searching is what the tools that look for files work with.
+// Searching holds what the search tools need.
 type Searching struct {
 	Files  *files.Workspace
 	Engine *search.Engine
@@ -22,7 +22,7 @@ type Searching struct {
 	Budget time.Duration // 0 is 10 seconds, less than 0 is none
 }
 
-// What holds where nothing else was said.
+// Defaults.
 const (
 	searchLimit  = 100
 	searchBudget = 10 * time.Second
@@ -44,7 +44,7 @@ func (s Searching) budget() time.Duration {
 	return max(s.Budget, 0)
 }
 
-// bounded is a context that ends soon after the search has to.
+// bounded returns a context that ends soon after the search has to.
 func (s Searching) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	if s.budget() == 0 {
 		return context.WithCancel(ctx)
@@ -52,26 +52,26 @@ func (s Searching) bounded(ctx context.Context) (context.Context, context.Cancel
 	return context.WithTimeout(ctx, s.budget()+time.Second)
 }
 
-// where is the folder of a search: all that is in it, but for what ignore
-// files name and for repositories' own folders.
+// where returns the options for searching a folder: everything in it except ignored files and git
+// folders.
 func (s Searching) where(p files.Path) search.Options {
 	return search.Options{Dir: p.Real(), Exact: true, Worktree: s.Files.Worktree, Hidden: true, Closed: true}
 }
 
-// hidden gathers the names of files that are kept out of a search.
+// hidden collects the names of files that are excluded from a search.
 type hidden struct {
 	mu    sync.Mutex
 	found map[string]bool
 }
 
-// hiddenNames is how many names are told, and hiddenKept how many are kept to
-// choose them from.
+// hiddenNames limits how many names are shown, and hiddenKept how many are kept to choose them
+// from.
 const (
 	hiddenNames = 3
 	hiddenKept  = 1000
 )
 
-// bar is what keeps files from being searched, in the words of the engine.
+// bar converts a search filter for the engine.
 func (h *hidden) bar(s *files.SearchFilter) *search.Exclusion {
 	if s == nil {
 		return nil
@@ -93,7 +93,7 @@ func (h *hidden) bar(s *files.SearchFilter) *search.Exclusion {
 	return &search.Exclusion{Key: s.Key(), Suspect: s.Suspect, Shut: shut, Linked: s.Linked}
 }
 
-// shownNames are some of those that were kept out, as a person reads them.
+// shownNames returns some of the excluded names, as a person reads them.
 func (h *hidden) shownNames() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -115,9 +115,9 @@ func foundAs(p files.Path, name string) string {
 	return top + string(filepath.Separator) + filepath.FromSlash(name)
 }
 
-// from makes a glob relative to the folder p that is meant from the working
-// folder: "src/*.go" is "*.go" when src is searched, as in ripgrep. So is one
-// that starts with the name of p itself. Others are meant from p already.
+// from makes a glob that is relative to the working directory relative to the folder p: "src/*.go"
+// becomes "*.go" when src is searched, as in ripgrep. The same goes for one that starts with the
+// name of p itself. Others are already relative to p.
 func from(dir string, p files.Path, glob string) string {
 	rest, negated := strings.CutPrefix(glob, "!")
 	tops := []string{p.String(), p.Real()}
@@ -137,7 +137,7 @@ func from(dir string, p files.Path, glob string) string {
 	return rest
 }
 
-// notices say what a search left out and how to get at it.
+// notices say what a search left out, and how to get it.
 func notices(s search.Skipped, done, barred string) []string {
 	var notes []string
 	if s.Failed > 0 {

@@ -13,8 +13,8 @@ const (
 	seekHole = 4
 )
 
-// A sparse reader reads a file without asking the system for its holes,
-// which would be made of memory only to be looked at once.
+// A sparse reader reads a file without reading its holes, for which the system would have to
+// provide memory.
 type sparse struct {
 	f          *os.File
 	pos, size  int64
@@ -25,7 +25,7 @@ type sparse struct {
 // newSparse reads the first size bytes of a file.
 func newSparse(f *os.File, size int64) io.Reader { return &sparse{f: f, size: size} }
 
-// Read reads data, and makes up the zeros of a hole.
+// Read reads data, and returns zeros for a hole.
 func (s *sparse) Read(b []byte) (int, error) {
 	if s.pos >= s.size || len(b) == 0 {
 		n, err := s.f.ReadAt(b, s.pos) // it may have grown

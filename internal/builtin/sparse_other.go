@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// newSparse reads a file as it is: holes are not asked about here.
+// newSparse reads a file normally: holes are not detected on this system.
 func newSparse(f *os.File, _ int64) io.Reader { return f }

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A stopwatch is a context that ends when its time is up, or with its parent.
-// It can be paused: what waits for a person is not slow.
+// A stopwatch is a context that ends when its time is up, or with its parent. It can be paused
+// while a person is asked.
 type stopwatch struct {
 	context.Context
 	over   chan struct{}
@@ -41,13 +41,13 @@ func (w *stopwatch) end(err error) {
 	close(w.over)
 }
 
-// stop frees what the stopwatch holds.
+// stop releases the resources of the stopwatch.
 func (w *stopwatch) stop() {
 	w.unhook()
 	w.end(context.Canceled)
 }
 
-// stopTimer lets the time stand still until resume.
+// stopTimer pauses the stopwatch until resume.
 func (w *stopwatch) stopTimer() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -64,7 +64,7 @@ func (w *stopwatch) resume() {
 	}
 }
 
-// Deadline says when the time is up, unless it is paused before.
+// Deadline returns when the time is up, unless it is paused before.
 func (w *stopwatch) Deadline() (time.Time, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A talk knows how people speak about tools.
+// A talk knows the vocabulary that people use for tools.
 type talk struct {
 	same    map[string][]string // by stem: stems that mean nearly the same
 	phrases map[string]string   // two stems in a row, as in "pull request": one that means the same
@@ -14,8 +14,8 @@ type talk struct {
 	empty   map[string]bool     // words that say little
 }
 
-// groups are words of nearly one meaning, a group a line. A word may stand in
-// several, which do not become one by it.
+// groups are words with nearly the same meaning, one group a line. A word may be in several groups,
+// which stay separate.
 const groups = `
 remove delete erase trash destroy drop
 create make new add open
@@ -114,7 +114,7 @@ schedule calendar event
 command cmd shell
 `
 
-// pairs are two words that are one.
+// pairs are two words that form one.
 const pairs = `
 pull request = pr
 merge request = mr
@@ -135,7 +135,7 @@ web page = webpage
 drop down = dropdown
 `
 
-// empties are words that say little about what is wanted.
+// empties are words that say little about a query.
 const empties = `a an the of to in on at by for from with into and or but not is are was be been do does did
 has have had can could should would will may i me my we our us you your it its this that these those there
 what which who whom whose where when why how please want need like some any all other another using use via
@@ -169,20 +169,20 @@ func newTalk() talk {
 	return t
 }
 
-// A concept is a word of a query with all the words that it may mean.
+// A concept is a word of a query with all its possible meanings.
 type concept struct {
 	words  []meant
 	weight float64 // of the word in the query
 	idf    float64 // how rare what it means is
 }
 
-// A meant is a word that a concept may stand for.
+// A meant is one of the words that a concept may stand for.
 type meant struct {
 	word   string
 	weight float64
 }
 
-// What a word counts that is not the one of the query.
+// Weights of words that differ from the one in the query.
 const (
 	likeSame    = 0.6 // a synonym
 	likeBegin   = 0.6 // it begins with the word, or the other way around
@@ -192,7 +192,7 @@ const (
 	leastBegin  = 4 // letters of a beginning that means something
 )
 
-// concepts reads a query.
+// concepts parses a query.
 func (x *lexicon) concepts(query string) []concept {
 	var words []string
 	eachWord(query, func(w string) {
@@ -243,8 +243,8 @@ func (x *lexicon) appendConcepts(out []concept, w string, c concept) []concept {
 	return append(out, x.rare(c))
 }
 
-// rare sets the idf of a concept, which is that of all its words together: a
-// seldom word for a common thing is a common thing.
+// rare sets the idf of a concept from all its words together, because a rare word for a common
+// thing is not rare.
 func (x *lexicon) rare(c concept) concept {
 	df := 0.0
 	for _, a := range c.words {

@@ -22,34 +22,34 @@ const (
 	taskLines = 1000     // lines of one
 )
 
-// ErrNoAgent is what Delegates give for an agent that there is not.
+// ErrNoAgent says that there is no agent with the given name.
 var ErrNoAgent = errors.New("there is no such agent")
 
 // Delegates run other agents for a call.
 type Delegates interface {
-	// Offered are the agents that the caller's agent may give work to, in
-	// order; none where there is no model to run them.
+	// Offered returns the agents that the caller's agent may delegate work to, in order; none if
+	// there is no model to run them.
 	Offered(agent string) []Delegate
-	// Delegate runs an agent in a session of its own and waits for its answer.
-	// The error wraps [ErrNoAgent] where there is no agent of that name.
+	// Delegate runs an agent in a session of its own and returns its answer. The error wraps
+	// [ErrNoAgent] if there is no agent with that name.
 	Delegate(ctx context.Context, c *tool.Call, errand Errand) (*Report, error)
 }
 
 // A Delegate is an agent that work can be given to.
 type Delegate struct{ Name, Description string }
 
-// An Errand is what an agent is asked to do.
+// An Errand is a task for another agent.
 type Errand struct {
 	Agent       string
 	Description string // a few words, for people
 	Prompt      string
 	Session     string // to go on with; a new one when empty, or when it is not known
-	// Progress is told of every change, by one goroutine at a time, and never
-	// after Delegate has returned.
+	// Progress is called for every change, by one goroutine at a time, and never after Delegate has
+	// returned.
 	Progress func(Report)
 }
 
-// A Report is how far an errand has come.
+// A Report is the progress, or the outcome, of a task.
 type Report struct {
 	Session string
 	Text    string // the answer, once there is one
@@ -61,14 +61,14 @@ type Report struct {
 	Note    string // why it is only part of the work; "" when it is whole
 }
 
-// A Step is a tool call that an agent made for an errand.
+// A Step is a tool call that an agent made for a task.
 type Step struct {
 	ID    string    `json:"id"`
 	Tool  string    `json:"tool"`
 	State StepState `json:"state"`
 }
 
-// A StepState is how far a step has come. Only one that succeeded has a title.
+// A StepState is the state of a step. Only one that succeeded has a title.
 type StepState struct {
 	Status string  `json:"status"`
 	Title  *string `json:"title,omitempty"`
@@ -84,7 +84,7 @@ type taskInput struct {
 	Command     string `json:"command,omitempty" jsonschema:"the user's command behind it"`
 }
 
-// task gives work to another agent.
+// task delegates work to another agent.
 func task(d Delegates) tool.Tool {
 	spec := tool.Spec{Name: "task", Description: taskDoc, Destructive: true, OpenWorld: true, Delegates: true}
 	spec.Offer = func(a tool.Audience) (string, bool) {
@@ -123,8 +123,8 @@ func task(d Delegates) tool.Tool {
 	})
 }
 
-// resumed is the session to go on with. Models also fill these fields with
-// what is no session at all.
+// resumed returns the session to continue. Models also fill the field with text that is no session
+// id.
 func (in taskInput) resumed() string {
 	for _, id := range []string{in.Task, in.Session} {
 		if strings.HasPrefix(id, "ses_") {
@@ -166,7 +166,7 @@ func describeAgents(agents []Delegate) string {
 	return b.String()
 }
 
-// live is what is told while the errand goes on.
+// live returns the metadata while the task is running.
 func (r Report) live() map[string]any {
 	steps := r.Summary
 	if steps == nil {
@@ -192,7 +192,7 @@ func (r Report) toolResult(title string) *tool.Result {
 	return &tool.Result{Title: title, Output: output, Metadata: metadata}
 }
 
-// remainder says that there is more to do, and how.
+// remainder says that work is left, and how to continue.
 func (r Report) remainder() string {
 	done := 0
 	for _, s := range r.Summary {

@@ -23,9 +23,8 @@ type toolCallInput struct {
 	Input     json.RawMessage `json:"input,omitempty" jsonschema:"the same"`
 }
 
-// toolCall makes the call of a tool that is not listed. It asks for no
-// permission: the call that it makes takes the same road as any other, and
-// asks there.
+// toolCall calls a tool that is not listed. It needs no permission: the inner call has the checks
+// of any other call, and asks then.
 func toolCall(calls Calls) tool.Tool {
 	spec := tool.Spec{Name: "tool_call", Description: toolCallDoc, Offer: offerCompact, Destructive: true, OpenWorld: true}
 	desk := &loader{calls: calls}
@@ -44,8 +43,8 @@ func toolCall(calls Calls) tool.Tool {
 		call := *c
 		call.ID, call.Parent, call.Host = c.ID+".1", c.ID, nil
 		call.Tool, call.Input = in.Tool, given[0]
-		// A program that is not connected yet is connected to by the call, so
-		// that only its end tells whether there is such a tool.
+		// The call connects to a program that is not connected yet, so only its outcome tells
+		// whether the tool exists.
 		res, err := calls.Call(ctx, call)
 		if err != nil {
 			return nil, desk.whyNot(c, in.Tool, err)
@@ -56,8 +55,8 @@ func toolCall(calls Calls) tool.Tool {
 	})
 }
 
-// direct reports whether a name, in whatever case, is that of a tool that
-// models are shown, or of one of the two that are shown in compact sets only.
+// direct reports whether a name, in any case, is that of a listed tool, or of one of the two that
+// only compact lists contain.
 func (l *loader) direct(c *tool.Call, name string) (string, bool) {
 	lower := strings.ToLower(name)
 	for _, s := range l.calls.Tools(audienceOf(c)) {
@@ -68,8 +67,7 @@ func (l *loader) direct(c *tool.Call, name string) (string, bool) {
 	return lower, lower == "tool_call" || lower == "tool_search"
 }
 
-// whyNot passes the error of a call on, but that there is no such tool, for
-// which it knows more to say.
+// whyNot returns the error of a call, with more advice if there is no such tool.
 func (l *loader) whyNot(c *tool.Call, name string, err error) error {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok || e.Kind != tool.UnknownTool {
@@ -88,7 +86,7 @@ func (l *loader) whyNot(c *tool.Call, name string, err error) error {
 	return unknown
 }
 
-// alike returns the names that may be meant by name, at most three.
+// alike returns up to three names that may be meant.
 func (l *loader) alike(specs []tool.Spec, name string) []string {
 	var names, out []string
 	for _, s := range specs {

@@ -38,8 +38,8 @@ type toolSearchInput struct {
 	Limit int    `json:"limit,omitempty" jsonschema:"how many tools to show, 5 by default" min:"1" max:"20"`
 }
 
-// toolSearch finds tools that are not listed. It asks for no permission: it
-// looks at nothing but what the caller may call anyway.
+// toolSearch finds tools that are not listed. It needs no permission: it searches only what the
+// caller may call anyway.
 func toolSearch(calls Calls) tool.Tool {
 	desk := &loader{calls: calls}
 	spec := tool.Spec{Name: "tool_search", Description: toolSearchDoc, ReadOnly: true, Offer: desk.offer}
@@ -68,11 +68,11 @@ func toolSearch(calls Calls) tool.Tool {
 	})
 }
 
-// offerCompact is for tools that stand in for those of other programs.
+// offerCompact offers tools that stand in for those of external programs.
 func offerCompact(a tool.Audience) (string, bool) { return "", a.Flags["compact"] }
 
-// offer shows the search with the programs whose tools it finds: a model that
-// does not know what there is does not look for it.
+// offer names the programs whose tools can be found: a model does not search for what it does not
+// know about.
 func (l *loader) offer(a tool.Audience) (string, bool) {
 	if !a.Flags["compact"] {
 		return "", false
@@ -84,8 +84,7 @@ func (l *loader) offer(a tool.Audience) (string, bool) {
 	return strings.TrimSpace(toolSearchDoc) + "\n\nThere are tools of: " + strings.Join(prefixes(specs, searchOffered), ", ") + ".\n", true
 }
 
-// A loader knows the tools that are not listed. It keeps the index of those
-// that were searched last.
+// A loader finds the tools that are not listed. It caches the index of the last search.
 type loader struct {
 	calls Calls
 	mu    sync.Mutex
@@ -93,20 +92,19 @@ type loader struct {
 	index *ranking
 }
 
-// waitForSources gives programs that are not connected yet a moment to bring their
-// tools.
+// waitForSources briefly waits for programs that are still connecting.
 func (l *loader) waitForSources(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, searchWait)
 	defer cancel()
 	l.calls.Gather(ctx)
 }
 
-// deferred returns the tools from outside that are offered to the caller.
+// deferred returns the external tools that are offered to the caller.
 func (l *loader) deferred(c *tool.Call) []tool.Spec {
 	return l.outside(audienceOf(c))
 }
 
-// outside returns the tools from outside that are offered to a.
+// outside returns the external tools that are offered to a.
 func (l *loader) outside(a tool.Audience) []tool.Spec {
 	a.Flags = map[string]bool{} // without the switch that hides them
 	return slices.DeleteFunc(l.calls.Tools(a), func(s tool.Spec) bool { return !s.External })
@@ -116,7 +114,7 @@ func audienceOf(c *tool.Call) tool.Audience {
 	return tool.Audience{Client: c.Client, Provider: c.Provider, Model: c.Model, Agent: c.Agent}
 }
 
-// A book is what of a tool is searched.
+// A book is the searchable part of a tool.
 type book struct {
 	name, description string
 	schema            *jsonschema.Schema
@@ -161,8 +159,8 @@ func documents(books []book) []rankedDoc {
 	return docs
 }
 
-// described shows the tools that were found, in no more than searchTokens:
-// the first whole, those for which there is no room by name.
+// described shows the found tools in at most searchTokens: the first completely, those that do not
+// fit by name.
 func described(hits []tool.Spec, of int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d of %d tools. Call one with tool_call, its arguments as its schema says.\n", len(hits), of)
@@ -186,8 +184,8 @@ func described(hits []tool.Spec, of int) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// describeTool shows a tool in at most most tokens, or not at all. A schema that
-// is too long is shown without its texts, or else by its parameters only.
+// describeTool shows a tool in at most most tokens, or not at all. A schema that is too long is
+// shown without its texts, or only by its parameters.
 func describeTool(s tool.Spec, most int) string {
 	about, cut := text.Cut(text.Visible(strings.TrimSpace(s.Description)), searchText)
 	if cut {
@@ -208,13 +206,12 @@ func describeTool(s tool.Spec, most int) string {
 
 func wholeSchema(s *jsonschema.Schema) string { return encodedSchema(s, nil) }
 
-// plainSchema leaves out what does not decide whether arguments fit.
+// plainSchema leaves out what does not affect validation.
 func plainSchema(s *jsonschema.Schema) string {
 	return "(its texts are left out, they are too long) " + encodedSchema(s, []string{"description", "title", "examples", "$comment"})
 }
 
-// encodedSchema is a schema as compact JSON, without some keys that hold
-// texts.
+// encodedSchema returns a schema as compact JSON, without the given text keys.
 func encodedSchema(s *jsonschema.Schema, without []string) string {
 	data, err := json.Marshal(s)
 	if err != nil {
@@ -235,8 +232,8 @@ func encodedSchema(s *jsonschema.Schema, without []string) string {
 	return text.VisibleJSON(strings.TrimSuffix(b.String(), "\n"))
 }
 
-// stripKeys takes keys out of a schema and the schemas in it, and leaves names of
-// properties and values alone.
+// stripKeys removes keys from a schema and its subschemas, but not from names of properties and
+// values.
 func stripKeys(v any, without []string) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -262,7 +259,7 @@ func stripKeys(v any, without []string) {
 	}
 }
 
-// onlyParameters names the parameters, those that are required first.
+// onlyParameters lists the parameters, the required ones first.
 func onlyParameters(s *jsonschema.Schema) string {
 	var must, may []string
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
@@ -279,8 +276,7 @@ func onlyParameters(s *jsonschema.Schema) string {
 	return fmt.Sprintf("(its schema is too long to show) required: %s; optional: %s", enumerated(must), enumerated(may))
 }
 
-// enumerated lists names and says how many there are where it can not list
-// them all.
+// enumerated lists names, and their number if it cannot list them all.
 func enumerated(names []string) string {
 	list, cut := text.Cut(strings.Join(names, ", "), searchCut)
 	if cut {
@@ -289,7 +285,7 @@ func enumerated(names []string) string {
 	return cmp.Or(list, "none")
 }
 
-// nothingFound says what could be searched for instead.
+// nothingFound suggests other searches.
 func nothingFound(query string, specs []tool.Spec) string {
 	if len(specs) == 0 {
 		return "There are no tools to search: no other program is connected, or none of its tools is offered here. Do without."
@@ -298,8 +294,8 @@ func nothingFound(query string, specs []tool.Spec) string {
 		text.VisibleLine(query), strings.Join(prefixes(specs, searchMissed), ", "))
 }
 
-// prefixes returns what the names of the tools begin with, which is the
-// program that they are of, each with how many there are, at most most of them.
+// prefixes returns the prefixes of the tool names, which are the programs they belong to, with
+// their number of tools; at most most of them.
 func prefixes(specs []tool.Spec, most int) []string {
 	count := map[string]int{}
 	for _, s := range specs {

@@ -20,17 +20,17 @@ import (
 //go:embed webfetch.md
 var webfetchDoc string
 
-// What a fetch may take where nothing else is said.
+// Default limits of a fetch.
 const (
 	fetchTimeout    = 30 * time.Second
 	fetchMaxTimeout = 120 * time.Second
 	fetchBytes      = 5 << 20
 
-	// fetchConversions is how many pages are converted at a time.
+	// fetchConversions limits how many pages are converted at a time.
 	fetchConversions = 2
 )
 
-// Web is how tools reach the network.
+// Web is how tools use the network.
 type Web struct {
 	Client              *web.Client   // nil: no network
 	Cache               *web.Cache    // nil: none
@@ -38,8 +38,8 @@ type Web struct {
 	Limit               int64         // bytes of a page; 5 MiB when 0
 
 	Search, Code web.SearchEngine // nil: not configured
-	// Exa is what the flag "exa" and the provider "opencode" switch on where
-	// Search or Code is nil; nil: nothing.
+	// Exa is the engine that the flag "exa" and the provider "opencode" enable if Search or Code is
+	// nil; nil for none.
 	Exa web.SearchEngine
 }
 
@@ -50,8 +50,7 @@ type webfetchInput struct {
 	Whole   bool     `json:"whole,omitempty" jsonschema:"all of the page, not just its main part"`
 }
 
-// webfetch fetches a page, after every address on the way to it was asked
-// about.
+// webfetch fetches a page, after permission for every address on the way to it.
 func webfetch(w Web) tool.Tool {
 	spec := tool.Spec{Name: "webfetch", Description: webfetchDoc, ReadOnly: true, OpenWorld: true}
 	spec.Offer = func(tool.Audience) (string, bool) {
@@ -71,7 +70,7 @@ func webfetch(w Web) tool.Tool {
 	})
 }
 
-// A fetch is a call of webfetch under way.
+// A fetch is a call of webfetch in progress.
 type fetch struct {
 	web  Web
 	call *tool.Call
@@ -115,7 +114,7 @@ func (f *fetch) run(ctx context.Context) (*tool.Result, error) {
 	return res, err
 }
 
-// readAddress reads the URL of a call.
+// readAddress parses the URL of a call.
 func readAddress(raw string) (web.Address, error) {
 	lower := strings.ToLower(raw[:min(len(raw), len("https://"))])
 	if !strings.HasPrefix(lower, "http://") && lower != "https://" {
@@ -128,7 +127,7 @@ func readAddress(raw string) (web.Address, error) {
 	return a, nil
 }
 
-// patience is how long the fetch may take.
+// patience returns the time limit of the fetch.
 func (f *fetch) patience() (time.Duration, error) {
 	most := cmp.Or(f.web.MaxTimeout, fetchMaxTimeout)
 	if f.in.Timeout == nil {
@@ -143,7 +142,7 @@ func (f *fetch) patience() (time.Duration, error) {
 	return time.Duration(math.Ceil(min(seconds, most.Seconds()) * float64(time.Second))), nil
 }
 
-// load gets the page, from the network or as it was a moment ago.
+// load returns the page, from the network or from the cache.
 func (f *fetch) load(ctx context.Context, clock *stopwatch) (p *web.Page, cached bool, err error) {
 	accept := accepts(f.in.Format)
 	key := f.address.String() + "\n" + accept
@@ -168,7 +167,7 @@ func (f *fetch) load(ctx context.Context, clock *stopwatch) (p *web.Page, cached
 	return p, false, err
 }
 
-// askChain asks about the way to a page that is kept: rules may have changed.
+// askChain asks again for the redirects to a cached page, because rules may have changed.
 func (f *fetch) askChain(ctx context.Context, p *web.Page) error {
 	for i := range p.Chain {
 		next := p.Address
@@ -184,7 +183,7 @@ func (f *fetch) askChain(ctx context.Context, p *web.Page) error {
 
 func (f *fetch) sizeLimit() int64 { return cmp.Or(f.web.Limit, fetchBytes) }
 
-// accepts is what a request says it wants, the best first.
+// accepts returns the Accept header of a request.
 func accepts(format string) string {
 	switch format {
 	case "markdown":
@@ -195,8 +194,8 @@ func accepts(format string) string {
 	return "text/html;q=1.0, application/xhtml+xml;q=0.9, text/plain;q=0.8, text/markdown;q=0.7, */*;q=0.1"
 }
 
-// askHop asks about a hop: an address before anything of it is looked up, and
-// once more where its name turns out to lead inside.
+// askHop asks for a hop: for an address before its name is resolved, and again if it resolves to an
+// internal address.
 func (f *fetch) askHop(ctx context.Context, h web.Hop) error {
 	err := f.rules.Hop(ctx, h)
 	if _, ours := errors.AsType[*web.Error](err); ours {
@@ -208,7 +207,7 @@ func (f *fetch) askHop(ctx context.Context, h web.Hop) error {
 	return err
 }
 
-// way is a chain of redirects, with an arrow after each.
+// way returns a chain of redirects, with an arrow after each.
 func way(chain []web.Redirect) string {
 	var out strings.Builder
 	for _, s := range chain {
@@ -217,7 +216,7 @@ func way(chain []web.Redirect) string {
 	return out.String()
 }
 
-// fetchError words why there is no page.
+// fetchError is the error for a page that could not be fetched.
 func (f *fetch) fetchError(ctx context.Context, patience time.Duration, err error) error {
 	if f.refusal != nil {
 		return f.refusal
@@ -235,7 +234,7 @@ func (f *fetch) fetchError(ctx context.Context, patience time.Duration, err erro
 	return webFailure(err)
 }
 
-// longer says what to do about a fetch that took too long.
+// longer says what to do about a fetch that timed out.
 func (f *fetch) longer(patience time.Duration) string {
 	most := cmp.Or(f.web.MaxTimeout, fetchMaxTimeout)
 	if patience >= most {
@@ -244,12 +243,12 @@ func (f *fetch) longer(patience time.Duration) string {
 	return fmt.Sprintf("Try again with a longer timeout, of %s at the most.", seconds(most))
 }
 
-// seconds words a time without more digits than matter.
+// seconds formats a duration with as many digits as matter.
 func seconds(d time.Duration) string {
 	return strconv.FormatFloat(math.Round(d.Seconds()*1000)/1000, 'f', -1, 64) + " s"
 }
 
-// webFailure gives an error of the network its code and its kind.
+// webFailure gives a network error its code and its kind.
 func webFailure(err error) error {
 	known, ok := errors.AsType[*web.Error](err)
 	if !ok {
@@ -263,7 +262,7 @@ func webFailure(err error) error {
 	return e
 }
 
-// A plainError is an error whose text may hold what a stranger has sent.
+// A plainError is an error whose text may contain untrusted input.
 type plainError struct{ err error }
 
 func (p plainError) Error() string { return text.Harmless(p.err.Error()) }

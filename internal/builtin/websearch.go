@@ -54,8 +54,8 @@ func websearch(w Web) tool.Tool {
 	})
 }
 
-// engineFor is what searches for a caller; nil for nothing. Exa needs no
-// setting up, and is there for those who switch it on.
+// engineFor returns the search engine for a caller; nil for none. Exa needs no configuration, only
+// its flag.
 func engineFor(own, exa web.SearchEngine, a tool.Audience) web.SearchEngine {
 	if own == nil && (a.Provider == "opencode" || a.Flags["exa"]) {
 		return exa
@@ -63,8 +63,8 @@ func engineFor(own, exa web.SearchEngine, a tool.Audience) web.SearchEngine {
 	return own
 }
 
-// firstEngine is what searches for a call, which can be made only where the
-// search was offered.
+// firstEngine returns the search engine of a call, which can be made only if the search was
+// offered.
 func firstEngine(own, exa web.SearchEngine) web.SearchEngine {
 	if own == nil {
 		return exa
@@ -87,8 +87,8 @@ type searchCall struct {
 	metadata   map[string]any
 }
 
-// runQuery asks for permission, and then the engine, which bounds its time and
-// makes the text of the answer safe to show.
+// runQuery asks for permission, and then the engine, which limits its time and makes the text of
+// the answer safe to show.
 func (s searchCall) runQuery(ctx context.Context, c *tool.Call, q web.SearchQuery) (string, error) {
 	if strings.TrimSpace(q.Text) == "" {
 		e := tool.Fail("missing", "The query is empty. Say what to search for.")
@@ -123,7 +123,7 @@ func searchResult(title, out string) *tool.Result {
 	return &tool.Result{Title: text.VisibleLine(title), Output: out}
 }
 
-// wholeNumber makes a number of a model's one to count with; 0 is the default.
+// wholeNumber converts a model's number to an int; 0 is the default.
 func wholeNumber(n float64) int { return int(math.Ceil(min(max(n, 0), math.MaxInt32))) }
 
 func orEmpty(s *string) string {

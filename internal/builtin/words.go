@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// longestWord is the most bytes of a word that count.
+// longestWord limits the bytes of a word that count.
 const longestWord = 40
 
-// eachWord gives the words of s in order, in lower case and without their
-// endings: pieces between signs, and within these the humps of camelCase and
-// runs of digits. A short piece of letters and digits, such as s3 or k8s, is
-// a word as a whole; a longer one is one besides its parts.
+// eachWord calls give for the words of s in order, in lower case and without endings: the pieces
+// between punctuation, and within these the parts of camelCase and runs of digits. A short piece of
+// letters and digits, such as s3 or k8s, is one word; a longer one counts as a whole and by its
+// parts.
 func eachWord(s string, give func(string)) {
 	start := -1
 	for i, r := range s {
@@ -23,7 +23,7 @@ func eachWord(s string, give func(string)) {
 			continue
 		}
 		if start >= 0 {
-			// An apostrophe ends a word, and the s after it is none.
+			// An apostrophe ends a word, and the s after it is no word.
 			if !(i-start == 1 && s[start] == 's' && start > 0 && s[start-1] == '\'') {
 				eachPart(s[start:i], give)
 			}
@@ -53,8 +53,7 @@ func eachPart(s string, give func(string)) {
 	}
 }
 
-// joints returns where the parts of a piece meet, and whether any of these
-// places is one between letters.
+// joints returns where the parts of a piece meet, and whether any of these is between letters.
 func joints(s string) (cuts []int, humps bool) {
 	prev, before := kindNone, kindNone
 	last := 0
@@ -104,8 +103,8 @@ func fold(s string) string {
 	return strings.ToLower(s)
 }
 
-// stem takes the endings off that English puts on names and verbs. It is
-// light: what it makes need not be a word, only the same for the forms of one.
+// stem removes English endings of nouns and verbs. The result need not be a word, only equal for
+// all forms of one.
 func stem(w string) string {
 	if len(w) < 3 || w[0] >= 0x80 {
 		return w

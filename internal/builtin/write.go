@@ -20,7 +20,7 @@ type writeInput struct {
 	FilePath string `json:"filePath" jsonschema:"the file to write"`
 }
 
-// write gives a file new contents.
+// write replaces the content of a file.
 func write(e editor) tool.Tool {
 	spec := tool.Spec{Name: "write", Description: writeDoc, Permission: "edit", Destructive: true, Idempotent: true, Offer: unlessPatches(writeDoc)}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in writeInput) (*tool.Result, error) {
@@ -50,8 +50,8 @@ func write(e editor) tool.Tool {
 	})
 }
 
-// rewrite gives a file new contents as they were sent, in the encoding that
-// it has. A mark at its beginning stays.
+// rewrite replaces the content of a file with the text as sent, in the file's encoding. A byte
+// order mark stays.
 func (e editor) rewrite(c *tool.Call, held *files.Held, content string) (pendingChange, error) {
 	change := files.Change{Held: held, Data: []byte(content)}
 	if !held.Exists() {
