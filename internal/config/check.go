@@ -11,8 +11,8 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// checker goes through one file's tree. What is wrong it reports and leaves
-// out; the tree belongs to the file, so it is changed in place.
+// checker validates the tree of one file. It reports problems and removes what is invalid; the tree
+// belongs to the file, so it is changed in place.
 type checker struct {
 	l    *loader
 	path []string
@@ -20,7 +20,7 @@ type checker struct {
 
 func (c *checker) key() string { return strings.Join(c.path, ".") }
 
-// reportError reports a mistake. In a policy it closes what it is about.
+// reportError reports a mistake. If it is in a policy, what it is about is denied.
 func (c *checker) reportError(n *node, s *shape, msg string) {
 	p := c.l.addProblem(n.in, n.at, Problem{Key: c.key(), Message: msg, Severity: Error})
 	if s.policy {
@@ -28,7 +28,7 @@ func (c *checker) reportError(n *node, s *shape, msg string) {
 	}
 }
 
-// value reports whether n may stay.
+// value reports whether n is valid and may stay.
 func (c *checker) value(n *node, s *shape) bool {
 	if !c.shaped(n, s) {
 		return false
@@ -43,7 +43,7 @@ func (c *checker) value(n *node, s *shape) bool {
 	return said == ""
 }
 
-// quotedKey is the key that is looked at, as a message names it.
+// quotedKey returns the current key as a message names it.
 func (c *checker) quotedKey() string {
 	if key := c.key(); key != "" {
 		return strconv.Quote(key)
@@ -51,7 +51,7 @@ func (c *checker) quotedKey() string {
 	return "the file as a whole"
 }
 
-// shaped reports whether n is what its shape says in kinds, words and keys.
+// shaped reports whether n has the kind, words and keys of its shape.
 func (c *checker) shaped(n *node, s *shape) bool {
 	if n.kind == unresolved {
 		c.reportError(n, s, n.text)
@@ -98,9 +98,8 @@ func (c *checker) shaped(n *node, s *shape) bool {
 	return true
 }
 
-// ruleless reports whether a value of a wrong kind, where rules or agents would
-// stand, can hold no rule: null, and for all agents or a whole file whatever has
-// no object in it.
+// ruleless reports whether a value of a wrong kind in place of rules or agents cannot contain any
+// rule: null and, in place of all agents or a whole file, anything without an object in it.
 func (c *checker) ruleless(n *node, s *shape) bool {
 	switch {
 	case s.helve || strings.IndexByte(s.kinds, 'o') < 0:
@@ -164,8 +163,8 @@ func (c *checker) checkObject(n *node, s *shape) bool {
 	return ok || !s.whole
 }
 
-// checkResolved reports whether a value that nobody looks into may stay: with a
-// reference that leads nowhere it may not.
+// checkResolved reports whether a value without a known shape may stay: not if it has an
+// unresolvable reference.
 func (c *checker) checkResolved(n *node) bool {
 	bad := n.find1(func(v *node) bool { return v.kind == unresolved })
 	if bad != nil {
@@ -174,7 +173,7 @@ func (c *checker) checkResolved(n *node) bool {
 	return bad == nil
 }
 
-// setting reports whether n is as its shape says, and whether it may stay.
+// setting reports whether n matches its shape, and whether it may stay.
 func (c *checker) setting(n *node, s *shape) (good, stays bool) {
 	good = c.value(n, s)
 	switch {
@@ -187,10 +186,9 @@ func (c *checker) setting(n *node, s *shape) (good, stays bool) {
 	return good, good || s.stops
 }
 
-// nearestKey is the key that was probably meant by one that an object of the shape
-// does not have, "" for none, and the shape of what is missed by that. Of names
-// equally near it is one that guards. Once a file has too many problems only
-// those are looked for, since a file may have any number of keys.
+// nearestKey returns the key that an unknown key of an object was probably meant to be, "" for
+// none, and its shape. Of equally similar names it prefers one that restricts something. Once a
+// file has too many problems it considers only those, since a file may have any number of keys.
 func (c *checker) nearestKey(m member, s *shape) (string, *shape) {
 	near := ""
 	if m.in.count <= maxProblems {
@@ -205,11 +203,10 @@ func (c *checker) nearestKey(m member, s *shape) (string, *shape) {
 	return near, s.fields[near]
 }
 
-// without tells of a key of an object that has no effect, since there is no such
-// setting, or one of the shape f that does not count in this file. That is a
-// mistake where what is missed then guards something; it reports whether it is
-// none. What a file that is not trusted says guards nothing anyhow, and a key of
-// helve's in OpenCode's files is somebody else's unless it looks like helve's.
+// without reports a key that has no effect, because it is unknown or, with the shape f, does not
+// count in this file. If the key that was meant restricts something, that is an error; without
+// reports whether it is none. In an untrusted file nothing counts as restricting, and an unknown
+// key in OpenCode's files is ignored unless it looks like helve's.
 func (c *checker) without(m member, f, object *shape) bool {
 	what, suggest := "is a setting of helve; it has an effect only in helve.json or helve.jsonc", ""
 	if f == nil {
@@ -236,8 +233,8 @@ func (c *checker) without(m member, f, object *shape) bool {
 	return false
 }
 
-// salvageable is what may be a policy of a value that stands under a name which
-// is only nearly that of a section.
+// salvageable returns what may be a policy in a value whose key is only similar to that of a
+// section.
 func salvageable(section string, n *node) *node {
 	want := byte('o')
 	if section == "tools" {
@@ -248,14 +245,14 @@ func salvageable(section string, n *node) *node {
 	return &out
 }
 
-// looksLikeSection reports whether a value looks as if it was written for a section of
-// helve's: it is an object with one of its keys, or a level of the wall.
+// looksLikeSection reports whether a value seems to belong to a section of helve's: it is an object
+// with one of its keys, or a level of the sandbox.
 func (s *shape) looksLikeSection(n *node) bool {
 	level := s.fields["level"]
 	return n.kind == 's' && level != nil && slices.Contains(level.words, n.text) || slices.ContainsFunc(n.members, func(m member) bool { return s.fields[m.key] != nil })
 }
 
-// unknown warns of a key and suggests another, if one was probably meant.
+// unknown warns about a key and suggests another, if one was probably meant.
 func (c *checker) unknown(m member, what, suggest string) {
 	if m.in.count > maxProblems {
 		return
@@ -265,8 +262,8 @@ func (c *checker) unknown(m member, what, suggest string) {
 	})
 }
 
-// policy reads the rules for their mistakes only; they are read for good when
-// everything is merged. A permission with a mistake is left out and denied.
+// policy reads the rules only to find mistakes; the final reading is after merging. A permission
+// with a mistake is removed and denied.
 func (c *checker) policy(n *node, s *shape) bool {
 	if c.enclosed(n) {
 		return false
@@ -314,8 +311,7 @@ func (c *checker) permissions(n *node, name string) bool {
 	return err == nil
 }
 
-// enclosed reports a variable that holds rules alone, and was given the key
-// permission around them.
+// enclosed reports a variable that should hold only rules but has the key permission around them.
 func (c *checker) enclosed(n *node) bool {
 	i := n.find("permission")
 	if len(c.path) != 1 || i < 0 || !slices.Contains(bothNames("PERMISSION"), n.members[i].in.path) {
@@ -329,7 +325,7 @@ func (c *checker) enclosed(n *node) bool {
 	return true
 }
 
-// configErrors takes apart what ParseConfig returned.
+// configErrors splits the error of ParseConfig.
 func configErrors(err error) []*permission.ConfigError {
 	var many interface{ Unwrap() []error }
 	var one *permission.ConfigError

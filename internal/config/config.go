@@ -32,7 +32,7 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// Options is everything Load takes from outside.
+// Options are the inputs of [Load].
 type Options struct {
 	Dir  string // the instance directory, absolute
 	Home string // the home folder; needed for ~ in patterns and for defaults
@@ -40,34 +40,35 @@ type Options struct {
 	// Worktree is where the search for project files ends; Dir when empty.
 	Worktree string
 
-	// Defaults are the rules that stand before those of the files. Examples
-	// are held against both.
+	// Defaults are the rules that come before those of the files. Examples are checked against
+	// both.
 	Defaults permission.Ruleset
 
 	// Env looks up environment variables; nil is an empty environment.
 	Env func(string) string
 
-	// TrustFile keeps what the user trusts. Empty: nothing is trusted.
+	// TrustFile is the file that records what the user trusts. When it is empty, nothing is
+	// trusted.
 	TrustFile string
 
 	// Managed are the administrator's folders, lowest first; nil means those
 	// of the platform, and an empty list none.
 	Managed []string
 
-	// LanguageServers are the names of those that are known without config;
-	// nil when nobody knows, and then none is held to be incomplete.
+	// LanguageServers are the names of the built-in language servers. When nil, they are not known,
+	// and no configured server is reported as incomplete.
 	LanguageServers []string
 }
 
-// A Config is what the files say, after merging, as far as it may be used.
+// A Config is the merged content of the files, as far as it may be used.
 type Config struct {
 	// Rules are the user's rules and those of trusted files, in order.
 	Rules permission.Ruleset
-	// Ceilings are the rules of untrusted sources, one list for each, and,
-	// with a PolicyError, one that denies everything.
+	// Ceilings are the rules of untrusted sources, one list for each and, with a PolicyError, one
+	// that denies everything.
 	Ceilings []permission.Ruleset
-	// PolicyError says, as one sentence with file and line, why the policy
-	// is void; it is nil when the policy holds.
+	// PolicyError says why the policy is invalid, as one sentence with file and line; nil if it is
+	// valid.
 	PolicyError error
 
 	Agents       []Agent // in config order
@@ -97,19 +98,19 @@ type Config struct {
 
 	LanguageServers LanguageServers // how those of LSP are treated
 
-	// ProjectTrusted says that code of the project may run: something of its
-	// config is trusted, and nothing of it is not.
+	// ProjectTrusted says that code of the project may run: some of its config is trusted, and none
+	// of it is untrusted.
 	ProjectTrusted bool
 
-	// Sections other packages read for themselves; nil when absent.
+	// Sections that other packages parse; nil when absent.
 	MCP, LSP, Formatter, Skills json.RawMessage
 	Plugins, Instructions       []Entry
 
-	// Raw is the merged config as JSON, with secrets as they are.
+	// Raw is the merged config as JSON, including secrets.
 	Raw json.RawMessage
-	// Origins says where each key of Raw was written, by its name and, one
-	// level down, by a dotted name. Of a value that several files gave a part
-	// of, every key and element has a name here, at any depth.
+	// Origins says where each key of Raw was written, by its name and, one level down, by a dotted
+	// name. If several files contribute to a value, every key and element of it has an entry, at
+	// any depth.
 	Origins map[string]permission.Source
 
 	Dirs     []string // config folders whose contents may be used, lowest first
@@ -119,8 +120,7 @@ type Config struct {
 	Withheld []Withheld
 }
 
-// An Agent is an agent as the config files describe it. Zero fields were not
-// given.
+// An Agent is an agent as configured. Zero fields were not set.
 type Agent struct {
 	Name        string // the key
 	Title       string // the name to show, where it differs
@@ -138,23 +138,23 @@ type Agent struct {
 	Permission  permission.Ruleset // from trusted sources
 	Ceilings    []permission.Ruleset
 
-	// Untrusted marks an agent that only untrusted sources mention: the
-	// ceilings hold if the agent exists, but it is not to be created.
+	// Untrusted marks an agent that only untrusted sources mention: the ceilings apply if the agent
+	// exists, but it must not be created.
 	Untrusted bool
 	From      permission.Source
 
-	// Broken marks an agent whose policy can not be read: a ceiling denies it
-	// everything, and it is not to be offered.
+	// Broken marks an agent whose policy is invalid: a ceiling denies it everything, and it must
+	// not be offered.
 	Broken bool
 }
 
-// Edit says how files are changed. Zero fields were not given.
+// Edit configures how files are changed. Zero fields were not set.
 type Edit struct {
 	Matching string // safe or seed
 	Unread   bool   // files may be changed that were not read
 }
 
-// Search says how files are looked for. Zero fields were not given.
+// Search configures how files are searched. Zero fields were not set.
 type Search struct {
 	Order    string // newest, first or name
 	Limit    int
@@ -163,7 +163,7 @@ type Search struct {
 	Keep     *bool // nil when no file says
 }
 
-// Bash says how command lines are run. Zero fields were not given.
+// Bash configures how command lines run. Zero fields were not set.
 type Bash struct {
 	Shell        string // the key shell
 	TimeoutMS    int
@@ -177,16 +177,14 @@ type Bash struct {
 	Checkpoint   *bool // nil when no file says
 }
 
-// Wall says what commands are kept from by the kernel. Zero fields were not
-// given.
+// Wall configures the sandbox of commands. Zero fields were not set.
 type Wall struct {
 	Level              string // off, write or strict
 	Required           *bool  // nil when no file says
 	Writable, Readable []string
 }
 
-// Web says how the network is reached and searched. Zero fields were not
-// given.
+// Web configures network access and web search. Zero fields were not set.
 type Web struct {
 	UserAgent    string
 	Proxy        string
@@ -197,14 +195,14 @@ type Web struct {
 	Search, Code Finder // the keys websearch and codesearch
 }
 
-// A Finder is a service that searches.
+// A Finder configures a search service.
 type Finder struct {
 	Provider, Endpoint, Key string
 	Command                 []string
 	TimeoutMS               int
 }
 
-// Experimental holds the switches under that key.
+// Experimental holds the settings under that key.
 type Experimental struct {
 	BatchTool          bool
 	ContinueLoopOnDeny bool
@@ -215,8 +213,7 @@ type Experimental struct {
 	PlanMode           bool
 }
 
-// ToolOutput holds the limits of what a tool may give back; 0 means the
-// default.
+// ToolOutput holds the limits for the output of a tool; 0 means the default.
 type ToolOutput struct {
 	MaxLines      int
 	MaxBytes      int
@@ -224,14 +221,14 @@ type ToolOutput struct {
 	QuotaBytes    int64
 }
 
-// An Entry is one element of a list that several files add to.
+// An Entry is an element of a list that several files contribute to.
 type Entry struct {
 	Value json.RawMessage
 	Dir   string // where relative paths start: the folder of the file
 	From  permission.Source
 }
 
-// A Kind is the sort of place a source was found in.
+// A Kind is the kind of place in which a source was found.
 type Kind string
 
 // The kinds of places.
@@ -252,26 +249,25 @@ type Source struct {
 	Changed bool   `json:"changed,omitempty"` // it was trusted with other contents
 	Hash    string `json:"sha256,omitempty"`  // of the contents; empty when it was not needed
 
-	// Files are those that are trusted with it, for [TrustStatus].
+	// Files are the files whose trust depends on this source, for [TrustStatus].
 	Files []TrustFile `json:"files,omitempty"`
 }
 
-// Withheld is something that is not in force, or not for all, because its file
-// is not trusted.
+// Withheld is a setting that has no effect, or only part of its effect, because its file is not
+// trusted.
 type Withheld struct {
 	File string `json:"file"`
 	Key  string `json:"key"`
 	Why  string `json:"why"`
-	// Value is what the file gives the key, as JSON, cut where it is long.
+	// Value is the value in the file as JSON, cut if it is long.
 	Value string `json:"value,omitempty"`
 
-	// Rules is how many rules that allow something are meant; Key is then
-	// where they stand. They do no more than make exceptions to what the file
-	// itself restricts. It is 0 when the key itself is withheld.
+	// Rules is the number of allowing rules withheld at Key. They have no effect beyond exceptions
+	// to what the file itself restricts. It is 0 when the key itself is withheld.
 	Rules int `json:"rules,omitempty"`
 }
 
-// String says in one line what is withheld and why.
+// String returns on one line what is withheld and why.
 func (w Withheld) String() string {
 	switch w.Rules {
 	case 0:
@@ -282,13 +278,12 @@ func (w Withheld) String() string {
 	return fmt.Sprintf("%s: its %d rules that allow loosen nothing until you trust the file", w.File, w.Rules)
 }
 
-// Check is [Load] for somebody who wants to know every mistake: the Problems
-// of the Config are also those in what is withheld, which nobody else looks
-// at before it is trusted, and rules that can not mean what is written. Nothing
-// more is in force than after Load.
+// Check is [Load] with every mistake reported: Problems also has those in withheld settings, which
+// nobody else looks at before they are trusted, and rules that cannot mean what was intended.
+// Nothing more takes effect than after Load.
 //
-// References in files that are not trusted are not followed here either, so
-// what they stand for is not checked.
+// References in untrusted files are not followed here either, so what they stand for is not
+// checked.
 func Check(opt Options) (*Config, error) {
 	c, err := Load(opt)
 	if err != nil {
@@ -321,8 +316,8 @@ func Check(opt Options) (*Config, error) {
 	return c, nil
 }
 
-// Load reads the configuration that holds for a directory. Mistakes in files
-// are in the Config; an error means the options themselves cannot be used.
+// Load reads the configuration for a directory. Mistakes in files are in the Config; an error says
+// that the options themselves cannot be used.
 func Load(opt Options) (*Config, error) {
 	l, err := newLoader(opt)
 	if err != nil {
@@ -353,7 +348,7 @@ func newLoader(opt Options) (*loader, error) {
 	}, nil
 }
 
-// loader is one Load on its way.
+// A loader holds the state of one Load.
 type loader struct {
 	opt    Options
 	cfg    *Config
@@ -361,7 +356,7 @@ type loader struct {
 	seen   map[string]bool // files and folders already taken
 	refs   references
 
-	// limits of agents that untrusted sources ask for, in the order found
+	// The ceilings of agents from untrusted sources, in the order found.
 	agentCeilings []agentCeiling
 	broken        map[string]bool // agents whose policy can not be read
 

@@ -12,13 +12,13 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// Hooks are commands that are told of calls and events, lowest file first: the
-// lists of several files add up, so that no file can drop another's.
+// Hooks are the commands for calls and events, those of the lowest file first. The lists of several
+// files are added up, so that no file can remove the hooks of another.
 type Hooks struct {
 	Before, After, Event []HookCommand
 }
 
-// A HookCommand is one of them. Zero fields were not given.
+// A HookCommand configures one hook. Zero fields were not set.
 type HookCommand struct {
 	Command   []string // the program and its arguments
 	Line      string   // or a line for the shell; one of the two is given
@@ -30,8 +30,8 @@ type HookCommand struct {
 	From      permission.Source
 }
 
-// Custom says how the tools and plugins of the user are run. Zero fields were
-// not given; its lists add up too.
+// Custom configures how custom tools and plugins run. Zero fields were not set; its lists are added
+// up too.
 type Custom struct {
 	Memory                       int64 // bytes
 	LoadTimeoutMS, HookTimeoutMS int
@@ -50,9 +50,8 @@ type Folder struct {
 	Missing bool // it is not there yet, and may come while the program runs
 }
 
-// TrustedFolder reports whether the config folder at a path may be used as it
-// is now: by the trust file and the contents that it has at this moment. A
-// folder that does not come with the project may always be.
+// TrustedFolder reports whether the config folder at a path may be used now, by the trust file and
+// its current contents. A folder outside the project is always trusted.
 func TrustedFolder(opt Options, path string) bool {
 	l, err := newLoader(opt)
 	if err != nil {
@@ -74,8 +73,8 @@ func TrustedFolder(opt Options, path string) bool {
 	return trusted
 }
 
-// TrustStamp names the act by which a config folder of the project came to be
-// trusted: its contents, and when. It does not look whether they still hold.
+// TrustStamp identifies the act by which a config folder of the project became trusted: its
+// contents and the time. It does not check whether they still match.
 func TrustStamp(opt Options, path string) string {
 	l, err := newLoader(opt)
 	if err != nil {
@@ -85,8 +84,8 @@ func TrustStamp(opt Options, path string) string {
 	return e.Hash + " " + e.Time.UTC().Format(time.RFC3339Nano)
 }
 
-// guards reports whether a folder comes with the project. What is not known
-// to be the user's does.
+// guards reports whether a folder belongs to the project. An unknown folder counts as the
+// project's.
 func (l *loader) guards(path string) bool {
 	own := l.globalDirs()
 	if l.opt.Home != "" {
@@ -105,8 +104,7 @@ func (l *loader) guards(path string) bool {
 	return !slices.Contains(own, path)
 }
 
-// ofProject reports whether a folder is one of those that load takes in as
-// the project's.
+// ofProject reports whether load treats a folder as one of the project's.
 func (l *loader) ofProject(dir string) bool {
 	base := filepath.Base(dir)
 	above := filepath.Dir(dir)
@@ -131,7 +129,7 @@ func pluginShape() *shape {
 	}}
 }
 
-// hooksShape is the section hooks.
+// hooksShape is the shape of the section hooks.
 func hooksShape() *shape {
 	list := func(which string) *shape {
 		return &shape{kinds: "a", alone: true, policy: true, each: hookShape(which)}
@@ -141,7 +139,7 @@ func hooksShape() *shape {
 	}}
 }
 
-// hookShape is one hook; which is the key that says what it is called for.
+// hookShape is the shape of one hook; which is the key that says when it is called.
 func hookShape(which string) *shape {
 	return &shape{kinds: "o", whole: true, fields: map[string]*shape{
 		"command":  {kinds: "as", each: textShape(), good: commandGood},
@@ -167,7 +165,7 @@ func commandGood(n *node) string {
 	return ""
 }
 
-// nameShape is a name that must not be empty, since an empty one fits nothing.
+// nameShape is a name that must not be empty, since an empty one matches nothing.
 func nameShape() *shape {
 	return &shape{kinds: "s", good: func(n *node) string {
 		if strings.TrimSpace(n.text) == "" {
@@ -177,7 +175,7 @@ func nameShape() *shape {
 	}}
 }
 
-// customShape is the section custom.
+// customShape is the shape of the section custom.
 func customShape() *shape {
 	names := func() *shape { return &shape{kinds: "a", each: nameShape()} }
 	required := guarding(names())
@@ -193,22 +191,22 @@ func customShape() *shape {
 	}}
 }
 
-// requires reports whether a hook says that calls need it. One that says so
-// in a wrong way, or nearly, does too.
+// requires reports whether a hook is marked as required, even by an invalid value or a misspelt
+// key.
 func requires(n *node) bool {
 	return slices.ContainsFunc(n.members, func(m member) bool {
 		return nearest(m.key, []string{"required"}) != "" && (m.val.kind != 'b' || m.val.text == "true")
 	})
 }
 
-// unguarded makes the policy void: a hook that calls need can not be used.
+// unguarded makes the policy invalid: a required hook cannot be used.
 func (c *checker) unguarded(n *node) {
 	p := &Problem{File: n.in.path, Key: c.key(), Severity: Error, Message: fmt.Sprintf("%q is required and can not be used", c.key())}
 	p.Line, p.Col = n.in.positionAt(n.at)
 	c.l.void(p)
 }
 
-// adding are the lists of the sections that add up.
+// adding returns the lists in a section that are added up.
 func adding(section string) []string {
 	switch section {
 	case "hooks":
@@ -219,7 +217,7 @@ func adding(section string) []string {
 	return nil
 }
 
-// addUp puts the elements that a list below has before those of one file.
+// addUp prepends the elements that the lower files have in a list to those of one file.
 func (l *loader) addUp(root *node, section string) {
 	own := root.get(section)
 	if own == nil {
@@ -237,8 +235,8 @@ func (l *loader) addUp(root *node, section string) {
 	}
 }
 
-// startsAt is the folder that an entry of plugin or instructions starts at:
-// equal names of plugin files mean different ones in two folders.
+// startsAt returns the folder that an entry of plugin or instructions is relative to: equal names
+// in two folders are different files.
 func startsAt(e *node) string {
 	first := e
 	if e.kind == 'a' && len(e.elems) > 0 {
@@ -250,7 +248,7 @@ func startsAt(e *node) string {
 	return ""
 }
 
-// brought reads what is about the code that users bring.
+// brought reads the settings for code of users.
 func (l *loader) brought() {
 	c, hooks := l.cfg, l.merged.get("hooks")
 	c.Hooks = Hooks{
@@ -274,7 +272,7 @@ func (l *loader) brought() {
 	}
 }
 
-// from makes a path absolute: ~/ is the user's folder, and others start at dir.
+// from makes a path absolute: ~/ is the home folder, and others are relative to dir.
 func (l *loader) from(dir, path string) string {
 	if rest, ok := strings.CutPrefix(filepath.ToSlash(path)+"/", "~/"); ok && l.opt.Home != "" {
 		return filepath.Join(l.opt.Home, filepath.FromSlash(rest))
@@ -304,8 +302,8 @@ func (l *loader) hooks(which string, list *node) (all []HookCommand) {
 	return all
 }
 
-// toolNames warns of names that are nearly those of tools: a hook that waits
-// for a tool that is not there guards nothing.
+// toolNames warns about names that are similar to those of tools: a hook for a tool that does not
+// exist never runs.
 func (l *loader) toolNames(key string, list *node) {
 	known := knownTools()
 	for _, e := range list.elems {
@@ -320,5 +318,5 @@ func (l *loader) toolNames(key string, list *node) {
 	}
 }
 
-// millis is a number of milliseconds that no arithmetic on times overflows.
+// millis returns a number of milliseconds that cannot overflow a duration.
 func millis(n *node) int { return int(min(intValue(n), math.MaxInt32)) }

@@ -16,15 +16,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Bounds on front matter.
+// Limits for front matter.
 const (
 	maxFront      = 256 << 10 // bytes
 	maxFrontNodes = 20000     // values, each as often as it is referred to
 )
 
-// document takes in an agent that is described in markdown: settings in front
-// matter, the prompt below. It is called as its front matter says, or as its
-// path. What is wrong with it concerns this agent alone.
+// document reads an agent that is described in Markdown: settings in front matter, the prompt
+// below. Its name is in the front matter, or else its path. A mistake in it affects only this
+// agent.
 func (l *loader) document(folder *input, d document) {
 	in := &input{
 		path: filepath.Join(folder.path, filepath.FromSlash(d.rel)), kind: folder.kind,
@@ -73,7 +73,7 @@ func (l *loader) document(folder *input, d document) {
 	l.layer(in, under(&node{kind: 'o', in: in, members: []member{{name, doc.agent, in, 0}}}, "agent"))
 }
 
-// A frontMatter is what a markdown file says about an agent.
+// A frontMatter is what a Markdown file says about an agent.
 type frontMatter struct {
 	agent   *node // settings and prompt
 	doubted *node // a policy that had to be mended to be read, or stands where no front matter should
@@ -82,7 +82,7 @@ type frontMatter struct {
 	faults  []frontMatterError
 }
 
-// A frontMatterError is what could not be read of front matter.
+// A frontMatterError is a part of the front matter that could not be read.
 type frontMatterError struct {
 	at     int
 	key    string // what it is about, "" for none
@@ -146,15 +146,14 @@ func (doc *frontMatter) addError(at int, key, msg string) {
 	doc.faults = append(doc.faults, frontMatterError{at, key, meansPolicy(key), msg})
 }
 
-// meansPolicy reports whether a key of an agent decides about permissions, or
-// was meant to.
+// meansPolicy reports whether a key of an agent sets permissions, or was meant to.
 func meansPolicy(key string) bool {
 	return key == "permission" || key == "tools" || key == "disable" || key != "" && nearest(key, []string{"permission"}) != ""
 }
 
-// policyWord is the word of a policy that a line begins with which is no key in
-// YAML, as in "permission:deny", "tools = x", "- permission:" or
-// "**permission**: deny"; "" for none. What is indented is a part of something.
+// policyWord returns the policy keyword at the start of a line that YAML does not accept as a key,
+// as in "permission:deny", "tools = x", "- permission:" or "**permission**: deny"; "" for none.
+// Indented lines do not count.
 func policyWord(line string) string {
 	const marks = "*_-`'\"> "
 	if isKey(line) || strings.HasPrefix(line, " ") {
@@ -190,8 +189,7 @@ type frontLine struct {
 	at   int
 }
 
-// keyOf is the key that a line begins with and what stands behind its colon; no
-// key is "".
+// keyOf returns the key at the start of a line and the text after its colon; "" without a key.
 func keyOf(line string) (key, rest string) {
 	switch first, _ := utf8.DecodeRuneInString(line); {
 	case first == '"' || first == '\'':
@@ -222,8 +220,8 @@ func isKey(line string) bool {
 	return key != ""
 }
 
-// split takes the lines of the front matter and the text below it apart. Where
-// one of the lines --- is missing, what looks like front matter is taken for it.
+// split separates the lines of the front matter from the text below. If one of the lines --- is
+// missing, it guesses the front matter.
 func (doc *frontMatter) split(in *input) (front []frontLine, body string) {
 	text := string(in.data)
 	start := len(text) - len(strings.TrimPrefix(text, "\ufeff"))
@@ -272,9 +270,9 @@ func (doc *frontMatter) split(in *input) (front []frontLine, body string) {
 	return front, ""
 }
 
-// findLatePolicy looks for a policy in front matter that is none because of what stands
-// before it, from at on: other front matter, a heading, a comment, the fence of
-// a code block, or blanks. Text that is meant for the model ends the look.
+// findLatePolicy searches, from at on, for a policy in text that is no front matter because of what
+// precedes it: other front matter, a heading, a comment, a code fence, or blank lines. Text for the
+// model ends the search.
 func (doc *frontMatter) findLatePolicy(in *input, at int) {
 	text, opened := string(in.data), false
 	var lines []frontLine
@@ -314,13 +312,13 @@ func (doc *frontMatter) findLatePolicy(in *input, at int) {
 	}
 }
 
-// guess notes that the bounds of the front matter are not sure.
+// guess records that the bounds of the front matter are uncertain.
 func (doc *frontMatter) guess(at int, why string) {
 	doc.guessed = true
 	doc.addError(at, "", why)
 }
 
-// readKey reads the lines of one key, the first of which has the key.
+// readKey reads the lines of one key.
 func (doc *frontMatter) readKey(in *input, lines []frontLine) {
 	n, doubles, err := decodeYAML(in, lines)
 	if err == nil {
@@ -367,8 +365,8 @@ func (doc *frontMatter) readKey(in *input, lines []frontLine) {
 	doc.addError(at, key, fmt.Sprintf("%q can not be read: %v", key, err))
 }
 
-// mendLine indents a line with blanks, and quotes what stands before an action
-// or before the colon at its end.
+// mendLine replaces indentation by spaces, and quotes what precedes an action or the colon at the
+// end of a line.
 func mendLine(line string) string {
 	bare := strings.TrimLeft(line, " \t")
 	indent := strings.ReplaceAll(line[:len(line)-len(bare)], "\t", "  ")
@@ -379,7 +377,7 @@ func mendLine(line string) string {
 	return indent + "'" + strings.ReplaceAll(m[1], "'", "''") + "':" + m[2]
 }
 
-// decodeYAML reads lines that are an object in YAML.
+// decodeYAML decodes lines that form a YAML object.
 func decodeYAML(in *input, lines []frontLine) (n *node, doubles []double, err error) {
 	defer func() {
 		if p := recover(); p != nil { // of the parser; one file is not worth a crash
@@ -477,7 +475,7 @@ func (r *yamlReader) members(n *node, y *yaml.Node, depth int) error {
 	return nil
 }
 
-// scalar reads a word.
+// scalar converts a scalar.
 func (r *yamlReader) scalar(n *node, y *yaml.Node) {
 	n.kind, n.text = 's', y.Value
 	switch y.ShortTag() {

@@ -125,7 +125,7 @@ func walled(v *node) Wall {
 	}
 }
 
-// maybe is a switch that may not have been given.
+// maybe returns a switch, nil if it is not set.
 func maybe(v *node) *bool {
 	if v == nil {
 		return nil
@@ -134,8 +134,7 @@ func maybe(v *node) *bool {
 	return &b
 }
 
-// denyAll makes a void policy deny by itself, so that a caller who does not
-// look at the error is safe too.
+// denyAll makes an invalid policy deny everything, so that a caller who ignores the error is safe.
 func (l *loader) denyAll() {
 	from := permission.Source{}
 	if pe, ok := l.cfg.PolicyError.(*policyError); ok {
@@ -162,7 +161,7 @@ func (l *loader) origins() {
 	}
 }
 
-// partOrigins names the places of everything in a value.
+// partOrigins records the origins of everything in a value.
 func (l *loader) partOrigins(name string, n *node) {
 	for _, m := range n.members {
 		sub := name + "." + m.key
@@ -176,7 +175,7 @@ func (l *loader) partOrigins(name string, n *node) {
 	}
 }
 
-// only reports whether all of a value was written in one input.
+// only reports whether all of a value comes from one input.
 func (n *node) only(in *input) bool {
 	for _, m := range n.members {
 		if m.in != in || !m.val.only(in) {
@@ -191,8 +190,7 @@ func (n *node) only(in *input) bool {
 	return true
 }
 
-// modesToAgents moves what stands under the old name mode to agent, where
-// each is a primary agent.
+// modesToAgents moves the entries of the old key mode to agent, where each is a primary agent.
 func modesToAgents(m *node) {
 	modes := m.get("mode")
 	if modes == nil {
@@ -209,7 +207,7 @@ func modesToAgents(m *node) {
 	m.merge(&node{kind: 'o', members: []member{{"agent", moved, top.in, top.at}}})
 }
 
-// agents builds the agents from the tree and gives them their ceilings.
+// agents builds the agents from the tree with their ceilings.
 func (l *loader) agents() {
 	c := l.cfg
 	place := map[string]int{}
@@ -231,8 +229,7 @@ func (l *loader) agents() {
 	}
 }
 
-// inherited is what other programs write for the model of an agent that has none
-// of its own.
+// inherited is what other programs write as the model of an agent without one of its own.
 const inherited = "inherit"
 
 func (l *loader) agent(m member) Agent {
@@ -278,7 +275,7 @@ func (l *loader) agent(m member) Agent {
 	return a
 }
 
-// agentNumber reads the settings that are numbers; what is left is an option.
+// agentNumber reads the numeric settings; unknown ones are options.
 func agentNumber(a *Agent, options *node, f member) {
 	switch f.key {
 	case "steps":

@@ -14,15 +14,15 @@ import (
 	"strings"
 )
 
-// Bounds on what a config folder may hold.
+// Limits for a config folder.
 const (
 	maxFolder      = 64 << 20
 	maxFolderFiles = 20000
 	maxFolderDepth = 32
 )
 
-// loadFolder takes in a config folder: its files, its agents, and, if it may be
-// believed, the folder itself for others to look for tools and plugins in.
+// loadFolder loads a config folder: its files, its agents and, if it is trusted, the folder itself
+// as a place for tools and plugins.
 func (l *loader) loadFolder(p location) {
 	if l.seen[p.path] {
 		return
@@ -81,9 +81,8 @@ type document struct {
 	err  error // why it can not be read
 }
 
-// readFolder reads the agents of a folder and, for one that comes with the
-// project, finds out whether it is trusted. Nothing is read twice: what was
-// hashed is what is used.
+// readFolder reads the agents of a folder and, if it belongs to the project, finds out whether it
+// is trusted. Nothing is read twice: what is used is what was hashed.
 func (l *loader) readFolder(in *input) ([]document, error) {
 	var docs []document
 	keep := func(rel string, data []byte) {
@@ -131,19 +130,17 @@ func (l *loader) readFolder(in *input) ([]document, error) {
 	return docs, err
 }
 
-// ownWay reports whether something in a config folder is no part of its hash:
-// config files have their own, plans are written as work goes on, and
-// installed packages are named by the files that are hashed.
+// ownWay reports whether an entry of a config folder is not part of its hash: config files have
+// their own, plans are written during work, and installed packages are named by hashed files.
 func ownWay(name string) bool {
 	return name == "node_modules" || name == "plans" || name == ".git" ||
 		slices.Contains(configNames(".jsonc", ".json"), name)
 }
 
-// stray reports whether a file of a config folder, by its path there, is no
-// part of the folder's hash since it comes and goes as work goes on and never
-// is code: logs, what package managers note, and what file managers leave. In
-// the folders of tools every file counts, for any of them may be a program.
-// One that a script imports counts all the same.
+// stray reports whether a file, by its path in a config folder, is not part of the folder's hash
+// because it changes during work and is never code: logs, notes of package managers, files of file
+// managers. In the folders of tools every file counts, because any of them may be a program, and so
+// does every file that a script imports.
 func stray(rel string) bool {
 	dir, name := path.Split(rel)
 	if dir = strings.ToLower(dir); dir == "tool/" || dir == "tools/" {
@@ -156,8 +153,8 @@ func stray(rel string) bool {
 	return strings.HasSuffix(name, ".log")
 }
 
-// usable reports whether a name in a config folder is one that others load
-// things from once it is trusted. Skills are read without, with a mark.
+// usable reports whether others load things from a name in a trusted config folder. Skills are read
+// without trust, but marked.
 func usable(name string) bool {
 	switch strings.TrimSuffix(name, "s") {
 	case "tool", "plugin", "agent", "mode", "command", "hook":
@@ -166,8 +163,8 @@ func usable(name string) bool {
 	return false
 }
 
-// agentName gives the name of the agent a file of a config folder describes;
-// mode is set for those of the old kind.
+// agentName returns the name of the agent that a file of a config folder describes; mode is set for
+// the old kind.
 func agentName(rel string) (name string, mode, ok bool) {
 	first, rest, found := strings.Cut(rel, "/")
 	name, md := strings.CutSuffix(rest, ".md")
@@ -183,8 +180,7 @@ func agentName(rel string) (name string, mode, ok bool) {
 	return "", false, false
 }
 
-// walker reads a folder in the order of names, following links to what they
-// stand for.
+// A walker reads a folder in order of names and follows links.
 type walker struct {
 	root  string
 	keep  func(rel string, data []byte)
@@ -238,8 +234,8 @@ func (w *walker) hashFiles() (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// isExecutableTool reports whether a file is a tool because it is executable, which is then
-// a part of what is trusted.
+// isExecutableTool reports whether a file is a tool because it is executable, which is then part of
+// what is trusted.
 func (w *walker) isExecutableTool(rel string) bool {
 	if folder, _, ok := strings.Cut(rel, "/"); !ok || folder != "tool" && folder != "tools" {
 		return false
@@ -248,7 +244,7 @@ func (w *walker) isExecutableTool(rel string) bool {
 	return err == nil && info.Mode()&0o111 != 0
 }
 
-// learn lists a file that was hashed, and where its imports lead.
+// learn records a hashed file and its imports.
 func (w *walker) learn(rel string, data []byte) {
 	if w.list {
 		half, _ := shortHash(data)
@@ -266,14 +262,14 @@ func (w *walker) learn(rel string, data []byte) {
 	}
 }
 
-// leftOut reports whether a file is none that dir comes to. Packages are held
-// to what they were by those that load them.
+// leftOut reports whether a path is not part of the walk. The loaders of packages check those
+// themselves.
 func leftOut(rel string) bool {
 	first, _, _ := strings.Cut(rel, "/")
 	return first != "node_modules" && (ownWay(first) || stray(rel))
 }
 
-// imported hashes files that scripts import although they are left out.
+// imported hashes files that scripts import although the walk leaves them out.
 func (w *walker) imported() error {
 	done := map[string]bool{}
 	for len(done) < len(w.imports) {

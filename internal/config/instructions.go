@@ -15,14 +15,14 @@ import (
 	"github.com/helve-dev/helve/internal/text"
 )
 
-// Bounds on what a model is told.
+// Limits for instructions.
 const (
 	mostOfOne = 32 << 10  // bytes of one file
 	mostOfAll = 128 << 10 // bytes of all
 	mostFiles = 100
 )
 
-// InstructionOptions say where instructions are.
+// InstructionOptions configure where instructions are.
 type InstructionOptions struct {
 	Dir, Worktree string             // of the work; a worktree that is the whole disk is none
 	Home          string             // of the person; "" where it is not known
@@ -30,28 +30,28 @@ type InstructionOptions struct {
 	Named         []NamedInstruction // that the config names
 	NoClaude      bool               // those are left out that are written for Claude Code
 	NoProject     bool               // those of the project are left out
-	// Note is told what of the config finds nothing, and what was left out.
+	// Note is called with entries of the config that match nothing, and with what was left out.
 	Note func(string)
 }
 
-// NamedInstruction is what an entry of the config names: a file or a pattern of files.
+// NamedInstruction is an entry of the config: a file or a pattern of files.
 type NamedInstruction struct {
 	Name string
 	Dir  string // of the config
 }
 
-// Instructions are files that tell agents how to work, in the order they are told in.
+// Instructions are files that tell agents how to work, in the order in which agents are given them.
 type Instructions []instruction
 
 // An instruction is a file that tells agents how to work.
 type instruction struct {
 	name string
-	// within is the folder that no link may lead it out of; "" for a file that
-	// the person has named or owns.
+	// within is the folder that no link may lead out of; "" for a file that the person has named or
+	// owns.
 	within string
 }
 
-// Texts are what the files say now, each with its name above it.
+// Texts returns the current contents of the files, each with its name above it.
 func (f Instructions) Texts() (out []string) {
 	total := 0
 	for _, file := range f {
@@ -68,7 +68,7 @@ func (f Instructions) Texts() (out []string) {
 	return out
 }
 
-// read reads the beginning of a file of text.
+// read returns the beginning of a text file.
 func (i instruction) read() (string, error) {
 	real, err := i.real()
 	if err != nil {
@@ -95,9 +95,8 @@ func (i instruction) read() (string, error) {
 
 var errLeadsOut = errors.New("leads to a file that is not the project's, or may hold secrets")
 
-// real is the file that is read. What a project links to may be a secret of the
-// person who works on it: a link may not lead out of the project, and not to a
-// file that the rules ask about.
+// real returns the file to read. A link in a project could point to a secret of the person who
+// works on it, so it must not lead out of the project, nor to a file that the rules ask about.
 func (i instruction) real() (string, error) {
 	real, err := filepath.EvalSymlinks(i.name)
 	if err != nil || i.within == "" {
@@ -113,8 +112,8 @@ func (i instruction) real() (string, error) {
 	return real, nil
 }
 
-// prose reports whether a file is what it is called, or, where it is a link, leads
-// to a text that was written to be read: not to a config file with a token in it.
+// prose reports whether a file is not a link, or links to a text meant for reading rather than,
+// say, a config file with a token in it.
 func prose(name, real string) bool {
 	if filepath.Base(name) == filepath.Base(real) {
 		return true
@@ -122,15 +121,14 @@ func prose(name, real string) bool {
 	return slices.Contains([]string{".md", ".mdc", ".markdown", ".txt"}, strings.ToLower(filepath.Ext(real)))
 }
 
-// envFile reports whether a file is one that by the default rules is read only
-// if a person says so.
+// envFile reports whether the default rules ask before they let a file be read.
 func envFile(name string) bool {
 	base := strings.ToLower(filepath.Base(name))
 	return (strings.HasSuffix(base, ".env") || strings.Contains(base, ".env.")) && !strings.HasSuffix(base, ".env.example")
 }
 
-// FindInstructions finds the files that may hold instructions: those of the person, of the
-// project, and those that the config names, in this order.
+// FindInstructions returns the files that may hold instructions: the person's, the project's, and
+// those that the config names, in this order.
 func FindInstructions(o InstructionOptions) Instructions {
 	all := o.ownFiles()
 	if !o.NoProject {
@@ -160,7 +158,7 @@ func FindInstructions(o InstructionOptions) Instructions {
 	return out
 }
 
-// ownFiles are those of the person, for all projects.
+// ownFiles returns the person's files, for all projects.
 func (o InstructionOptions) ownFiles() (out []instruction) {
 	for _, dir := range o.Own {
 		if name := filepath.Join(dir, "AGENTS.md"); isFile(name) {
@@ -173,8 +171,8 @@ func (o InstructionOptions) ownFiles() (out []instruction) {
 	return out
 }
 
-// project are those of the folders from the working one up to the
-// worktree, the outermost first, of the first name that one of them has.
+// project returns the files of the folders from the worktree down to the working directory, the
+// outermost first, under the first name that any of them has.
 func (o InstructionOptions) project() (out []instruction) {
 	names := []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md"}
 	if o.NoClaude {
@@ -194,7 +192,7 @@ func (o InstructionOptions) project() (out []instruction) {
 	return nil
 }
 
-// upward are the folders from the working one up to the worktree.
+// upward returns the folders from the working directory up to the worktree.
 func (o InstructionOptions) upward() (out []string) {
 	for dir := o.Dir; ; dir = filepath.Dir(dir) {
 		out = append(out, dir)
@@ -207,8 +205,7 @@ func (o InstructionOptions) upward() (out []string) {
 	}
 }
 
-// bound is the folder that links in dir may lead about: the worktree, or dir
-// where there is none.
+// bound returns the folder that links in dir must stay in: the worktree, or dir if there is none.
 func (o InstructionOptions) bound(dir string) string {
 	if o.loose() {
 		return dir
@@ -216,12 +213,11 @@ func (o InstructionOptions) bound(dir string) string {
 	return o.Worktree
 }
 
-// loose reports whether there is no worktree but the whole disk.
+// loose reports whether the worktree is the whole disk.
 func (o InstructionOptions) loose() bool { return filepath.Dir(o.Worktree) == o.Worktree }
 
-// namedFiles are the files that an entry of the config names. One that
-// is not absolute is looked for in all folders from the working one up to the
-// worktree, and beside the config.
+// namedFiles returns the files of a config entry. A relative one is searched in all folders from
+// the working directory up to the worktree, and beside the config.
 func (o InstructionOptions) namedFiles(seek *seeker, n NamedInstruction) (out []instruction, problem string) {
 	name := n.Name
 	switch {

@@ -2,16 +2,15 @@ package config
 
 import "strings"
 
-// Keys tells of every key that a config file may have, for who describes them:
-// its path, such as agent.NAME.steps, where NAME stands for any name and [] for
-// the elements of a list; what its value has to be, in words, "" for anything;
-// and whether it has an effect in helve's own files only. Keys are sorted, those
-// within one after it.
+// Keys calls tell for every key that a config file may have: its path, such as agent.NAME.steps,
+// where NAME stands for any name and [] for the elements of a list; what its value must be, in
+// words, "" for anything; and whether it has an effect only in helve's own files. Keys are sorted,
+// and come before those within them.
 func (Options) Keys(tell func(path, want string, own bool)) {
 	fileShape().keys("", false, tell)
 }
 
-// keys tells of the key at a path, which has the shape, and those within it.
+// keys calls tell for the key at a path, which has the shape, and those within it.
 func (s *shape) keys(path string, own bool, tell func(path, want string, own bool)) {
 	own = own || s.helve
 	if path != "" {
@@ -31,7 +30,7 @@ func (s *shape) keys(path string, own bool, tell func(path, want string, own boo
 	}
 }
 
-// wantWhole is want, with what a list is of.
+// wantWhole is want, with the elements of a list.
 func (s *shape) wantWhole() string {
 	if s.kinds != "a" || s.each == nil {
 		return s.want()

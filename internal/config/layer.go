@@ -21,7 +21,7 @@ type location struct {
 	awaited bool   // a folder that is told of also while it is not there
 }
 
-// loadFile takes in one file, if there is one.
+// loadFile loads one file, if it exists.
 func (l *loader) loadFile(p location) {
 	if l.seen[p.path] {
 		return
@@ -43,7 +43,7 @@ func (l *loader) loadFile(p location) {
 		helve: helveFile(p.path) || strings.HasPrefix(p.named, "HELVE_"),
 	}
 	if err != nil {
-		// What it would have forbidden is not known.
+		// It is not known what it would have forbidden.
 		l.unreadable(in, p, err)
 		return
 	}
@@ -60,7 +60,7 @@ func (l *loader) unreadable(in *input, p location, err error) {
 	l.cfg.Sources = append(l.cfg.Sources, Source{Path: p.path, Kind: p.kind, Guarded: p.guarded})
 }
 
-// text takes in a config text.
+// text loads a config text.
 func (l *loader) text(in *input) {
 	raw := in.data
 	root, doubles, err := parse(in)
@@ -83,7 +83,7 @@ func (l *loader) text(in *input) {
 	l.layer(in, root)
 }
 
-// permissionText takes in a text that is only a policy.
+// permissionText loads a text that contains only a policy.
 func (l *loader) permissionText(in *input) {
 	n, doubles, err := parse(in)
 	l.addSource(in, "")
@@ -109,7 +109,7 @@ func (l *loader) syntax(in *input, err error) {
 	}
 }
 
-// addSource lists an input and finds out whether it may be believed.
+// addSource records an input and finds out whether it is trusted.
 func (l *loader) addSource(in *input, hash string) {
 	s := Source{Path: in.path, Kind: in.kind, Guarded: in.guarded, Trusted: !in.guarded, Hash: hash}
 	if in.guarded {
@@ -120,8 +120,8 @@ func (l *loader) addSource(in *input, hash string) {
 	l.cfg.Sources = append(l.cfg.Sources, s)
 }
 
-// decides reports whether a top-level key is about permissions, or, as hooks,
-// plugins and the wall can, refuses something.
+// decides reports whether a top-level key can refuse something: permissions, hooks, plugins and the
+// sandbox.
 func decides(key string) bool {
 	switch key {
 	case "permission", "tools", "agent", "mode", "permission_examples", "hooks", "custom", "wall":
@@ -130,7 +130,7 @@ func decides(key string) bool {
 	return false
 }
 
-// ofPolicy reports whether rules stand at a path of keys, or below it.
+// ofPolicy reports whether a path of keys is that of rules, or contains rules.
 func ofPolicy(path []string) bool {
 	if path[0] == "agent" || path[0] == "mode" {
 		if len(path) < 3 {
@@ -141,8 +141,8 @@ func ofPolicy(path []string) bool {
 	return path[0] == "permission" || path[0] == "tools"
 }
 
-// doubles tells of keys that stand twice. The last one counts; what either of
-// them restricts does too. In what helve alone has, one of them is a guess.
+// doubles reports duplicate keys. The last one counts, but restrictions of either take effect. In
+// helve's own sections a duplicate is an error, because one of them is a guess.
 func (l *loader) doubles(in *input, all []double) {
 	for i, d := range all {
 		key := strings.Join(d.path, ".")
@@ -177,7 +177,7 @@ func (l *loader) doubles(in *input, all []double) {
 	}
 }
 
-// layer puts one file's settings over those below it.
+// layer merges one file's settings over those below it.
 func (l *loader) layer(in *input, root *node) {
 	laterAgents(root)
 	switch {
@@ -200,9 +200,8 @@ func (l *loader) layer(in *input, root *node) {
 	}
 }
 
-// laterAgents puts the agents that a file describes under agents, as later
-// versions of OpenCode have it, where they count, without their rules: those
-// are kept with what else stands where it does not.
+// laterAgents moves the agents in a file from agents, the key of later versions of OpenCode, to
+// where they count, without their rules, which are kept with other rules in the wrong place.
 func laterAgents(root *node) {
 	later := root.get("agents")
 	if later == nil || later.kind != 'o' {
@@ -253,9 +252,8 @@ func (l *loader) combine(root *node) {
 	l.merged.merge(root)
 }
 
-// substitute puts in what {env:} and {file:} stand for. A value whose reference
-// leads nowhere becomes one of the kind [unresolved], which the check takes for
-// a mistake.
+// substitute replaces {env:} and {file:}. A value with an unresolvable reference gets the kind
+// [unresolved], which the check reports.
 func (l *loader) substitute(n *node) {
 	put := func(s *string, n *node, at int) {
 		if !hasReference(*s) {
@@ -287,8 +285,8 @@ func (l *loader) substitute(n *node) {
 	}
 }
 
-// normalise brings rules into one form: the old tools switches become rules,
-// and one action for everything becomes an object, so that they merge.
+// normalise converts rules to one form so that they merge: the old tools switches become rules, and
+// a single action for everything becomes an object.
 func normalise(root *node) {
 	asObject(root)
 	for _, section := range []string{"agent", "mode"} {
@@ -313,7 +311,7 @@ func asObject(n *node) {
 	n.members[i].val = &node{kind: 'o', in: v.in, at: v.at, members: []member{{"*", v, v.in, v.at}}}
 }
 
-// toolRules turns a tools object into rules below the permission object.
+// toolRules converts a tools object to rules in the permission object.
 func toolRules(n *node) {
 	tools := n.get("tools")
 	if tools == nil {
@@ -335,12 +333,11 @@ func toolRules(n *node) {
 	n.put(own)
 }
 
-// maxExamples bounds the examples of one file: each is held against every rule.
+// maxExamples limits the examples of one file, since each is checked against every rule.
 const maxExamples = 1000
 
-// examples checks what a file says its rules do against the default rules and
-// those merged so far. Each is held against the rules as one text: a command
-// line is not taken apart, and a file has no second name.
+// examples checks a file's examples of its rules against the default rules and those merged so far.
+// Each is matched as plain text: command lines are not parsed, and files have no second name.
 func (l *loader) examples(examples *node) {
 	so := &node{kind: 'o', members: []member{}, owned: true}
 	for _, key := range []string{"permission", "tools"} {

@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// mayImport reports whether a file can import others, or say where their
-// names lead.
+// mayImport reports whether a file can import others, or redirect imports.
 func mayImport(path string) bool {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case "", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".json":
@@ -18,7 +17,7 @@ func mayImport(path string) bool {
 	return false
 }
 
-// importable reports whether an import takes in what a file holds.
+// importable reports whether a file can be imported.
 func importable(path string) bool {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".md", ".txt":
@@ -27,12 +26,11 @@ func importable(path string) bool {
 	return mayImport(path)
 }
 
-// maxLead bounds the name of an imported file.
+// maxLead limits the name of an imported file.
 const maxLead = 1000
 
-// importCandidates finds the texts in a script that could be the names of files that it
-// imports: all that are quoted and begin as a path does. Some are not, which
-// only means that more files are looked at.
+// importCandidates returns the texts in a script that may be names of imported files: all quoted
+// texts that begin like a path. Wrong guesses only mean that more files are checked.
 func importCandidates(script []byte) (all []string) {
 	src := unescaped(script)
 	for i := 0; i+1 < len(src); i++ {
@@ -59,8 +57,7 @@ func importCandidates(script []byte) (all []string) {
 	return slices.Compact(all)
 }
 
-// unescaped writes out the characters of a script that are escaped, so that
-// no name can be hidden.
+// unescaped resolves the escapes in a script, so that no name can be hidden.
 func unescaped(script []byte) string {
 	src := string(script)
 	if !strings.Contains(src, `\`) {
@@ -96,13 +93,13 @@ func unescaped(script []byte) string {
 	}
 }
 
-// endings are those that imports may leave out.
+// endings are the file name endings that imports may leave out.
 func endings() []string {
 	return []string{".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".json"}
 }
 
-// places are the files that a name can lead to from a folder. Those that are
-// not there are among them: one that comes later changes what is run.
+// places returns the files that an import may refer to from a folder, including missing ones: one
+// that is added later changes what runs.
 func places(dir, lead string) []string {
 	path := absFrom(dir, filepath.FromSlash(lead))
 	all := []string{path}

@@ -9,8 +9,7 @@ import (
 	"github.com/helve-dev/helve/internal/disk"
 )
 
-// LanguageServers says how language servers are treated. Zero fields were not
-// given.
+// LanguageServers configures how language servers are used. Zero fields were not set.
 type LanguageServers struct {
 	WaitMS    int // for diagnostics after a change
 	RequestMS int // for one question
@@ -19,7 +18,7 @@ type LanguageServers struct {
 	Memory    int64 // bytes of one server with all its processes
 }
 
-// lspShape is one language server.
+// lspShape is the shape of one language server.
 func lspShape() *shape {
 	return &shape{kinds: "o", whole: true, stops: true, fields: map[string]*shape{
 		"command":        textsShape(),
@@ -31,16 +30,16 @@ func lspShape() *shape {
 	}}
 }
 
-// disable makes a value one that switches off what it is about.
+// disable replaces a value by one that disables what it is about.
 func (n *node) disable() { n.switched("disabled", "true") }
 
-// switched makes a value one that has no more than a switch.
+// switched replaces a value by one with a single switch.
 func (n *node) switched(key, to string) {
 	val := &node{kind: 'b', text: to, in: n.in, at: n.at}
 	*n = node{kind: 'o', members: []member{{key, val, n.in, n.at}}, in: n.in, at: n.at}
 }
 
-// serversShape is the section language_servers.
+// serversShape is the shape of the section language_servers.
 func serversShape() *shape {
 	return &shape{kinds: "o", helve: true, fields: map[string]*shape{
 		"wait_ms":      countShape(),
@@ -61,8 +60,8 @@ func serving(n *node) LanguageServers {
 	}
 }
 
-// languages leaves out the language servers that nobody could start: those
-// that are not known have to say what they are for, and what runs.
+// languages removes language servers that cannot be started: one without a built-in definition
+// needs extensions and a command.
 func (l *loader) languages() {
 	all := l.merged.get("lsp")
 	if all == nil || all.kind != 'o' || l.opt.LanguageServers == nil {
@@ -88,7 +87,7 @@ func (l *loader) languages() {
 	}
 }
 
-// missingSetting says what is missing in a language server; "" for nothing.
+// missingSetting returns what a language server lacks, or "".
 func (l *loader) missingSetting(m member) string {
 	extensions, command := m.val.get("extensions"), m.val.get("command")
 	switch {
@@ -106,13 +105,11 @@ func (l *loader) missingSetting(m member) string {
 	return ""
 }
 
-// trustsProject reports whether the user has said that code of the project may
-// run: something of its config is trusted, and nothing of it is not. A project
-// that has no config has never been looked at.
+// trustsProject reports whether the user allows code of the project to run: some of its config is
+// trusted, and none of it is untrusted. A project without any config is not trusted.
 //
-// Where there is no repository, files count that stand in any folder above.
-// They speak for the folder that is worked in only if it has one of its own:
-// what lies in a folder of downloads is not trusted because the home is.
+// Without a repository, files in any folder above count, but only if the working directory has
+// config of its own: a folder of downloads is not trusted because the home folder is.
 func (l *loader) trustsProject() bool {
 	within := l.opt.Worktree
 	if filepath.Dir(within) == within {

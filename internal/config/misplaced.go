@@ -8,10 +8,10 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// misplaced reports whether a member of a file or an agent, which has the shape,
-// nil where there is no such setting, is rules that were meant to stand under
-// permission: it is called as a tool is, and holds what rules hold. Left out
-// with a warning they would deny nothing, while somebody thinks that they do.
+// misplaced reports whether an unknown member of a file or an agent is rules that belong under
+// permission: its name is that of a tool, and it contains what rules contain. If it were only
+// ignored with a warning, it would deny nothing although somebody relies on it. shape is nil where
+// there is no such setting.
 func misplaced(m member, s *shape) bool {
 	tools := append(knownPermissions(), "write", "multiedit", "patch", "apply_patch", "batch", "job")
 	if !strings.Contains(m.key, "*") && !slices.Contains(tools, normalizeToolName(m.key)) {
@@ -22,15 +22,15 @@ func misplaced(m member, s *shape) bool {
 	})
 }
 
-// normalizeToolName is a name in small letters, without what cannot be seen around it,
-// and with the dashes that names of tools have.
+// normalizeToolName returns a name in lower case, without invisible characters around it, and with
+// dashes as in names of tools.
 func normalizeToolName(name string) string {
 	name = strings.TrimFunc(name, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
 	return strings.ReplaceAll(strings.ToLower(name), "-", "_")
 }
 
-// policies are the rules in a value that no setting has, each under the name of
-// the setting they belong to: below another key, or with a dot in the key.
+// policies returns the rules in an unknown value, each under the name of the setting they belong
+// to: below another key, or with a dot in the key.
 func policies(m member) (found []*node) {
 	section := map[string]string{"permission": "permission", "permissions": "permission", "tools": "tools"}
 	if m.val.shared {
@@ -56,7 +56,7 @@ func policies(m member) (found []*node) {
 	})
 }
 
-// isAction reports whether a value is what a rule says.
+// isAction reports whether a value is an action of a rule.
 func isAction(n *node) bool {
 	return restricts(n) || n.kind == 's' && n.text == string(permission.Allow)
 }

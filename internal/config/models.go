@@ -9,8 +9,7 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// A Provider is who serves models, as the config files describe it. Zero
-// fields were not given.
+// A Provider is a configured provider of models. Zero fields were not set.
 type Provider struct {
 	ID      string // the key
 	Name    string
@@ -20,16 +19,14 @@ type Provider struct {
 	BaseURL string
 	Key     string // a secret
 	Headers map[string]string
-	// TimeoutMS bounds the wait for an answer to begin, or to go on; -1 for no
-	// bound.
+	// TimeoutMS limits the wait for an answer to begin or to continue; -1 for no limit.
 	TimeoutMS int
 	Disabled  bool // also where it holds a mistake: it would talk to somebody else then
 	Models    []Model
 	From      permission.Source
 }
 
-// A Model is one of a provider's, as the config files describe it. Zero fields
-// were not given.
+// A Model is a configured model of a provider. Zero fields were not set.
 type Model struct {
 	ID              string // the key
 	Serves          string // what the provider calls it, where that differs
@@ -40,18 +37,18 @@ type Model struct {
 	Options         json.RawMessage // an object
 }
 
-// A Price is in US dollars for a million tokens.
+// A Price is in US dollars per million tokens.
 type Price struct {
 	Input, Output, CacheRead, CacheWrite float64
 }
 
-// Compaction says what is done about a conversation that grows too long.
+// Compaction configures what happens to a conversation that grows too long.
 type Compaction struct {
 	Auto, Prune *bool // nil when no file says
 	Reserved    int   // tokens that are kept free; 0 when no file says
 }
 
-// A Budget bounds what an agent may take. Zero fields were not given.
+// A Budget limits an agent. Zero fields were not set.
 type Budget struct {
 	TimeS, IdleS int
 	Tokens       int
@@ -59,8 +56,7 @@ type Budget struct {
 	Steps, Calls int
 }
 
-// providerShape is somebody who serves models. Keys that are not known are for
-// other programs.
+// providerShape is the shape of a provider. Unknown keys are for other programs.
 func providerShape() *shape {
 	return &shape{kinds: "o", open: true, whole: true, stops: true, fields: map[string]*shape{
 		"name": textShape(), "npm": textShape(), "env": textsShape(), "disabled": boolShape(),
@@ -88,7 +84,7 @@ func modelShape() *shape {
 	}}
 }
 
-// budgetShape bounds what an agent may take, by the names given.
+// budgetShape is the shape of a budget with the given keys.
 func budgetShape(names ...string) *shape {
 	s := &shape{kinds: "o", helve: true, fields: map[string]*shape{}}
 	for _, name := range names {
@@ -105,8 +101,7 @@ func budgetShape(names ...string) *shape {
 	return s
 }
 
-// What is wrong with values. None of it shows a value: it may be a secret, or
-// hold one.
+// Checks of values. Their messages never show a value, because it may be or contain a secret.
 
 func badAddress(n *node) string {
 	switch at := strings.TrimSpace(n.text); {
@@ -163,7 +158,7 @@ func notCount(n *node) string {
 	return ""
 }
 
-// badColor wants what terminals and OpenCode can show.
+// badColor checks for a color that terminals and OpenCode can show.
 func badColor(n *node) string {
 	names := []string{"primary", "secondary", "accent", "success", "warning", "error", "info"}
 	hex := strings.TrimLeft(strings.TrimPrefix(n.text, "#"), "0123456789abcdefABCDEF") == ""
@@ -173,7 +168,7 @@ func badColor(n *node) string {
 	return `is not a colour; write it as "#rrggbb"`
 }
 
-// between wants a number from 0 to most.
+// between checks for a number from 0 to most.
 func between(most float64) func(*node) string {
 	return func(n *node) string {
 		if v := float(n); v == nil || *v < 0 || *v > most {
@@ -183,7 +178,7 @@ func between(most float64) func(*node) string {
 	}
 }
 
-// models reads what is said about models and who serves them.
+// models reads the settings for models and providers.
 func (l *loader) models() {
 	c, m := l.cfg, l.merged
 	c.Model, c.SmallModel = l.modelName("model", m.get("model")), l.modelName("small_model", m.get("small_model"))
@@ -211,8 +206,7 @@ func (l *loader) models() {
 	}
 }
 
-// modelName is the name of a model, with a warning where it does not say who
-// serves it.
+// modelName returns the name of a model, and warns if it has no provider.
 func (l *loader) modelName(key string, n *node) string {
 	name := textOf(n)
 	if provider, model, ok := strings.Cut(name, "/"); n != nil && (!ok || provider == "" || model == "") {

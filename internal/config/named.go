@@ -17,7 +17,7 @@ import (
 	"github.com/helve-dev/helve/internal/disk"
 )
 
-// Bounds on the files that one config file names.
+// Limits for the files that one config file names.
 const (
 	maxNamed      = 200
 	maxHookFiles  = 16
@@ -25,8 +25,8 @@ const (
 	maxNamedBytes = 64 << 20
 )
 
-// A TrustFile is a file whose contents are trusted with a source: one of a
-// config folder, or one that a config file has run.
+// A TrustFile is a file whose contents are trusted with a source: one of a config folder, or one
+// that a config file runs.
 type TrustFile struct {
 	Path  string `json:"path"` // seen from the folder of the source, with slashes; absolute where it is elsewhere
 	Size  int64  `json:"size"`
@@ -34,16 +34,16 @@ type TrustFile struct {
 	State string `json:"state,omitempty"` // new, changed or gone against what was trusted; "" also where that is not known
 }
 
-// shortHash is the hash of one file as trust files keep it: it only serves to say
-// which file has changed, so that half of it does.
+// shortHash returns the hash of a file as trust files store it. Half of it is enough, because it
+// only shows which file has changed.
 func shortHash(data []byte) (half, whole string) {
 	all := sha256.Sum256(data)
 	whole = hex.EncodeToString(all[:])
 	return whole[:len(whole)/2], whole
 }
 
-// commandFiles are the files of the project that a config file has run: what they
-// hold is what the user trusts, and not their names.
+// commandFiles are the files of the project that a config file runs: the user trusts their
+// contents, not their names.
 type commandFiles struct {
 	l     *loader
 	dir   string // of the config file
@@ -108,8 +108,8 @@ func (n *commandFiles) plugins(list *node, in *input) error {
 	return nil
 }
 
-// PluginPath is the path of the file or folder that an entry of plugin names,
-// where it does not name a package.
+// PluginPath returns the path of the file or folder that an entry of plugin names, or false if it
+// names a package.
 func PluginPath(spec, dir string) (path string, ok bool) {
 	if strings.HasPrefix(spec, "file:") {
 		if u, err := url.Parse(spec); err == nil && u.Path != "" {
@@ -146,7 +146,7 @@ func (n *commandFiles) plugin(path string) error {
 			return err
 		}
 	}
-	// These can lead the names of packages to files of the project.
+	// These can map names of packages to files of the project.
 	for dir := filepath.Dir(path); n.inProject(dir); dir = filepath.Dir(dir) {
 		for _, name := range []string{"tsconfig.json", "jsconfig.json", "package.json"} {
 			if err := n.settings(filepath.Join(dir, name)); err != nil {
@@ -160,7 +160,7 @@ func (n *commandFiles) plugin(path string) error {
 	return nil
 }
 
-// settings covers a file that says where names lead, if it does.
+// settings covers a file that can redirect imports, if it does.
 func (n *commandFiles) settings(path string) error {
 	data, err := readRegular(path, maxFile)
 	if err != nil || n.seen[path] {
@@ -174,7 +174,7 @@ func (n *commandFiles) settings(path string) error {
 	return nil
 }
 
-// addScript covers a file and those that it may import, as far as they are there.
+// addScript covers a file and the existing files that it may import.
 func (n *commandFiles) addScript(path string) error {
 	for todo := []string{path}; len(todo) > 0; todo = todo[1:] {
 		data, err := n.add(todo[0])
@@ -194,8 +194,7 @@ func (n *commandFiles) addScript(path string) error {
 	return nil
 }
 
-// tree covers the files below a folder that can be imported. Installed
-// packages are not among them.
+// tree covers the importable files below a folder, except installed packages.
 func (n *commandFiles) tree(dir string) error {
 	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		switch {
@@ -242,7 +241,7 @@ func (n *commandFiles) hooks(list *node, in *input) error {
 	return nil
 }
 
-// HookPrograms are the words of a hook's command that name what is run.
+// HookPrograms returns the words of a hook's command that name what runs.
 func HookPrograms(h HookCommand) []string {
 	if h.Line != "" {
 		return lineWords(h.Line)
@@ -250,7 +249,7 @@ func HookPrograms(h HookCommand) []string {
 	return programWords(h.Command)
 }
 
-// lineWords are the words of a line of the shell that name what is run in it.
+// lineWords returns the words of a shell line that name what runs.
 func lineWords(line string) (out []string) {
 	for _, command := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(";&|()`\n", r) }) {
 		command, _, _ = strings.Cut(command, ">") // what is written to is no program
@@ -260,8 +259,8 @@ func lineWords(line string) (out []string) {
 	return out
 }
 
-// programWords are those words of a command that name what is run: the program,
-// and the script that an interpreter is given.
+// programWords returns the words of a command that name what runs: the program, and the script of
+// an interpreter.
 func programWords(words []string) (out []string) {
 	for i, word := range words {
 		switch {
@@ -289,9 +288,8 @@ func interpreter(program string) bool {
 	return false
 }
 
-// addWords covers the files that words are the names of. Where a command
-// runs is the working folder, and a program is looked for beside the config
-// file, so that both are looked at.
+// addWords covers the files that words name. A command runs in the working directory and a program
+// is searched beside the config file, so both places are checked.
 func (n *commandFiles) addWords(words []string) error {
 	if len(words) > maxHookWords {
 		return fmt.Errorf("its command has more than %d words", maxHookWords)
@@ -312,8 +310,8 @@ func (n *commandFiles) addWords(words []string) error {
 	return nil
 }
 
-// add covers one file, if it is a regular one of the project, and returns what
-// it holds if it had not been seen before.
+// add covers one file, if it is a regular file of the project, and returns its content if it was
+// not covered before.
 func (n *commandFiles) add(path string) ([]byte, error) {
 	if n.seen[path] {
 		return nil, nil
@@ -340,8 +338,7 @@ func (n *commandFiles) add(path string) ([]byte, error) {
 	return data, nil
 }
 
-// inProject reports whether a path is one of the project, by its name or by
-// where it really is.
+// inProject reports whether a path is in the project, by its name or by its real path.
 func (n *commandFiles) inProject(path string) bool {
 	root := n.l.opt.Worktree
 	if filepath.Dir(root) == root { // no worktree: not the whole disk
@@ -360,8 +357,8 @@ func (n *commandFiles) inProject(path string) bool {
 	return disk.Within(root, real)
 }
 
-// folderHashes reports whether a path is in a config folder of the project,
-// and of what its hash is of.
+// folderHashes reports whether a path is in a config folder of the project and part of that
+// folder's hash.
 func (l *loader) folderHashes(path string) bool {
 	for dir, below := filepath.Dir(path), filepath.Base(path); ; dir, below = filepath.Dir(dir), filepath.Base(dir) {
 		if l.ofProject(dir) {
@@ -373,8 +370,8 @@ func (l *loader) folderHashes(path string) bool {
 	}
 }
 
-// TrustedFile reports whether a config file of the project is trusted as it is
-// now, with the files that it names.
+// TrustedFile reports whether a config file of the project is trusted now, together with the files
+// that it names.
 func TrustedFile(opt Options, path string) bool {
 	l, err := newLoader(opt)
 	if err != nil {
@@ -401,5 +398,5 @@ func TrustedFile(opt Options, path string) bool {
 	return trusted
 }
 
-// helveFile reports whether helve's own keys may stand in a file.
+// helveFile reports whether helve's own keys are allowed in a file.
 func helveFile(path string) bool { return strings.HasPrefix(filepath.Base(path), "helve.") }

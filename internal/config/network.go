@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// network warns of settings for the web that can not work, before a tool finds
-// out. What it says never shows a value, for that may hold a password.
+// network warns about web settings that cannot work, before a tool finds out. It never shows a
+// value, which may contain a password.
 func (l *loader) network() {
 	if proxy := l.merged.get("web").get("proxy"); proxy != nil && !usableProxy(proxy.text) {
 		l.doubt(proxy, "web.proxy", `is not the URL of a proxy; write http://, https:// or socks5:// with a host, or "environment"`)
@@ -29,7 +29,7 @@ func (l *loader) doubt(n *node, key, what string) {
 	l.addProblem(n.in, n.at, Problem{Key: key, Message: fmt.Sprintf("%q %s", key, what), Severity: Warning})
 }
 
-// finder warns of a service that lacks what it needs, or could not be asked.
+// finder warns about a search service that is incomplete or cannot be reached.
 func (l *loader) finder(section string, n *node) {
 	provider, key := n.get("provider"), n.get("key")
 	if at := n.get("endpoint"); at != nil && strings.TrimSpace(at.text) != "" && !usableAddress(strings.TrimSpace(at.text)) {
@@ -62,7 +62,7 @@ func (l *loader) needs(provider *node, section, name, what string) {
 	switch {
 	case strings.TrimSpace(given) != "":
 	case slices.ContainsFunc(l.cfg.Withheld, func(w Withheld) bool { return w.Key == "."+key && w.Why == whyReference }):
-		// What it stands for is not known here, and may be all that it needs.
+		// Its content is not known here, and may be complete.
 	case value != nil:
 		l.doubt(value, key, fmt.Sprintf("is empty, and the provider %s needs it: %s", provider.text, what))
 	default:
@@ -70,7 +70,7 @@ func (l *loader) needs(provider *node, section, name, what string) {
 	}
 }
 
-// usableProxy reports whether requests could go through what a setting names.
+// usableProxy reports whether a setting is a valid proxy.
 func usableProxy(setting string) bool {
 	if setting == "" || setting == "environment" {
 		return true
@@ -82,8 +82,7 @@ func usableProxy(setting string) bool {
 	return slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme)
 }
 
-// usableAddress reports whether a URL is one that all readers read alike, as
-// far as its letters tell.
+// usableAddress reports whether all parsers read a URL alike, as far as its characters tell.
 func usableAddress(raw string) bool {
 	odd := func(r rune) bool { return r == '\\' || unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 	u, err := url.Parse(raw)

@@ -15,11 +15,10 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// maxDepth bounds how deep a config text may nest; everything that walks a
-// tree relies on it.
+// maxDepth limits the nesting of a config text; everything that walks a tree relies on it.
 const maxDepth = 100
 
-// An input is one text that config is read from.
+// An input is a text that config is read from.
 type input struct {
 	path    string // as shown
 	dir     string // where relative references start
@@ -39,9 +38,8 @@ type input struct {
 	files []TrustFile // that are trusted with it
 }
 
-// lineAt gives the line of an offset, from 1; 0 when there is no text. Every rule
-// asks for its line, so this must not walk along the line: a file may be one
-// long one.
+// lineAt returns the line of an offset, counted from 1; 0 without a text. It must be fast even in a
+// very long line, because it is called for every rule.
 func (in *input) lineAt(at int) int {
 	if in == nil || in.data == nil {
 		return 0
@@ -57,8 +55,7 @@ func (in *input) lineAt(at int) int {
 	return sort.SearchInts(in.lines, min(max(at, 0), len(in.data))+1)
 }
 
-// positionAt gives the line and column of an offset, both from 1; columns are
-// characters.
+// positionAt returns the line and column of an offset, counted from 1; columns are characters.
 func (in *input) positionAt(at int) (line, col int) {
 	if line = in.lineAt(at); line == 0 {
 		return 0, 0
@@ -72,7 +69,7 @@ func (in *input) sourceAt(at int) permission.Source {
 	return permission.Source{File: in.path, Line: in.lineAt(at)}
 }
 
-// A node is a JSON value that knows where it was written.
+// A node is a JSON value with its origin.
 type node struct {
 	kind    byte   // o object, a array, s string, n number, b bool, 0 null
 	text    string // of a string; the literal of a number or bool
@@ -126,12 +123,10 @@ func (n *node) get(key string) *node {
 	return nil
 }
 
-// unresolved is the kind of a value that holds a reference which leads nowhere;
-// its text says why.
+// unresolved is the kind of a value with an unresolvable reference; its text says why.
 const unresolved = 'x'
 
-// find1 returns the first value below a node, itself too, that f is true for,
-// or nil.
+// find1 returns the first value for which f is true, n or below it, or nil.
 func (n *node) find1(f func(*node) bool) *node {
 	if f(n) {
 		return n
@@ -149,7 +144,7 @@ func (n *node) find1(f func(*node) bool) *node {
 	return nil
 }
 
-// become makes a node what a text says that stands in its place.
+// become replaces a node by the value in a text.
 func (n *node) become(text string) error {
 	got, _, err := parse(&input{data: []byte(text), literal: true})
 	if err != nil || strings.TrimSpace(text) == "" {
@@ -185,14 +180,14 @@ func (n *node) clone() *node {
 	return &out
 }
 
-// garbled reports whether a value or one of its keys is not what was written,
-// since the file is no UTF-8.
+// garbled reports whether a value or one of its keys is not what was written, because the file is
+// not UTF-8.
 func (n *node) garbled() bool {
 	odd := func(s string) bool { return strings.ContainsRune(s, utf8.RuneError) }
 	return n.in != nil && n.in.mixed && (odd(n.text) || slices.ContainsFunc(n.members, func(m member) bool { return odd(m.key) }))
 }
 
-// put adds a member or replaces the one of that key where it stands.
+// put adds a member or replaces the one with the same key.
 func (n *node) put(m member) {
 	if i := n.find(m.key); i >= 0 {
 		n.members[i] = m
@@ -204,21 +199,20 @@ func (n *node) put(m member) {
 	}
 }
 
-// filterMembers drops the members for which f says no.
+// filterMembers removes the members for which f returns false.
 func (n *node) filterMembers(f func(member) bool) {
 	n.index = nil
 	n.members = slices.DeleteFunc(n.members, func(m member) bool { return !f(m) })
 }
 
-// merge puts src over n as a deep merge of objects does: keys that are there
-// keep their place, new ones go to the end, and anything but two objects is
-// replaced. n must be owned.
+// merge merges src into n like nested objects: existing keys keep their place, new ones are
+// appended, and anything but two objects is replaced. n must be owned.
 func (n *node) merge(src *node) {
 	for _, m := range src.members {
 		i := n.find(m.key)
 		if i >= 0 && m.val.kind == 'o' && restricts(n.members[i].val) {
-			// One action for a permission and then patterns: the patterns are
-			// exceptions to a deny or an ask and do not do away with it.
+			// A single action for a permission, then patterns: the patterns are exceptions to a
+			// deny or an ask and do not replace it.
 			v := n.members[i].val
 			n.members[i].val = &node{kind: 'o', in: v.in, at: v.at, members: []member{{"*", v, v.in, v.at}}}
 		}
@@ -241,8 +235,8 @@ func restricts(n *node) bool {
 	return n.kind == 's' && (a == permission.Ask || a == permission.Deny)
 }
 
-// extend adds the elements of src that n does not hold yet; n must be owned.
-// Elements are the same if they look alike and start at the same folder.
+// extend appends the elements of src that n does not contain; n must be owned. Elements are equal
+// if they look alike and are relative to the same folder.
 func (n *node) extend(src *node, starts func(*node) string) {
 	have := map[string]bool{}
 	for _, e := range n.elems {
@@ -256,8 +250,7 @@ func (n *node) extend(src *node, starts func(*node) string) {
 	}
 }
 
-// An encoding is a tree as plain JSON, with the way back from each key and
-// value to where it was written.
+// An encoding is a tree as plain JSON, with the origin of each key and value.
 type encoding struct {
 	buf   []byte
 	marks []mark
@@ -317,7 +310,7 @@ func (e *encoding) originOf(off int) (*input, int) {
 	return m.in, m.at
 }
 
-// policyRules reads a policy; its rules carry the places they were written at.
+// policyRules reads a policy; its rules carry their origins.
 func (n *node) policyRules(home string) (permission.Ruleset, *encoding, error) {
 	e := encodeMarked(n)
 	rules, err := permission.ParseConfig(e.buf, permission.ConfigOptions{
@@ -338,20 +331,20 @@ type syntaxError struct {
 
 func (e *syntaxError) Error() string { return e.msg }
 
-// A double is a key that stands twice in one object. The last one counts.
+// A double is a duplicate key. The last one counts.
 type double struct {
 	path          []string
 	at            int
 	earlier, last *node
 }
 
-// isOff reports whether a member switches off what it stands in.
+// isOff reports whether a member disables the object that contains it.
 func (m member) isOff() bool {
 	off := map[string]string{"enabled": "false", "disabled": "true", "disable": "true", "wall": "true"}[m.key]
 	return off != "" && m.val.kind == 'b' && m.val.text == off
 }
 
-// stayOff switches off in the last of two objects what the earlier one does.
+// stayOff disables in the last of two objects what the earlier one disables.
 func stayOff(earlier, last *node) {
 	for _, m := range earlier.members {
 		val := last.get(m.key)
@@ -457,8 +450,8 @@ func tooDeep(b []byte) int {
 	return found
 }
 
-// quoteReferences is the text with quotes around the references that stand without, as
-// in "port": {env:PORT}. No offset changes.
+// quoteReferences returns the text with quotes around unquoted references, as in "port":
+// {env:PORT}. Offsets do not change.
 func (in *input) quoteReferences() []byte {
 	out := bytes.Clone(in.data)
 	if in.literal || !hasReference(string(out)) {
@@ -479,9 +472,8 @@ func (in *input) quoteReferences() []byte {
 	return out
 }
 
-// scan calls f for each place of a text that is in no string and in no comment,
-// until it returns false. It reads them as the parser does, so up to the first
-// error they agree.
+// scan calls f for each offset of a text outside strings and comments, until f returns false. Up to
+// the first error it agrees with the parser.
 func scan(b []byte, f func(at int) bool) {
 	for i := 0; i < len(b); i++ {
 		switch b[i] {
@@ -558,8 +550,8 @@ func (c *converter) value(v hujson.Value) *node {
 	return n
 }
 
-// add puts a member into an object. Of two of one key the last counts, but a
-// switch stays where it keeps something off.
+// add adds a member to an object. Of two with the same key the last counts, but a disabling switch
+// stays.
 func (c *converter) add(n *node, m member) {
 	if i := n.find(m.key); i >= 0 {
 		earlier := n.members[i].val

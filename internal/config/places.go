@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// load takes in every place, lowest first.
+// load loads every place, the lowest first.
 func (l *loader) load() {
 	global := l.globalDirs()
 	for _, dir := range global {
@@ -47,9 +47,8 @@ func (l *loader) load() {
 	}
 }
 
-// projectFiles takes in the project's files: opencode's by ending, so that
-// any .json overrides every .jsonc, as there; then helve's by folder. Within
-// each the nearest wins.
+// projectFiles loads the project's files: OpenCode's by ending, so that any .json overrides every
+// .jsonc, as in OpenCode; then helve's by folder. Within each the nearest wins.
 func (l *loader) projectFiles(levels []string) {
 	take := func(dir, name string) {
 		l.loadFile(location{path: filepath.Join(dir, name), kind: ofProject, guarded: true})
@@ -65,8 +64,8 @@ func (l *loader) projectFiles(levels []string) {
 	}
 }
 
-// folders takes in the config folders. Among those of the project the nearest
-// comes first and so is overridden by the outer ones: OpenCode's order.
+// folders loads the config folders. Among those of the project the nearest comes first and is
+// overridden by the outer ones, which is OpenCode's order.
 func (l *loader) folders(global, levels []string) {
 	for _, dir := range global {
 		l.loadFolder(location{path: dir, kind: ofUser, awaited: true})
@@ -80,7 +79,7 @@ func (l *loader) folders(global, levels []string) {
 		// Those of the disk as a whole are nobody's to make.
 		awaited := (i == 0 || i == len(levels)-1) && dir != filepath.Dir(dir)
 		for _, name := range names {
-			// The user's own folder is no part of a project below it.
+			// The user's own folder is not part of a project below it.
 			if dir != home {
 				l.loadFolder(location{path: filepath.Join(dir, name), kind: ofFolder, guarded: true, awaited: awaited})
 			}
@@ -98,7 +97,7 @@ func (l *loader) folders(global, levels []string) {
 	}
 }
 
-// levels gives Dir and the folders above it up to the worktree.
+// levels returns Dir and the folders above it up to the worktree.
 func (l *loader) levels() []string {
 	var all []string
 	for d := l.opt.Dir; ; d = filepath.Dir(d) {

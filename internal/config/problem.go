@@ -7,11 +7,11 @@ import (
 	"github.com/helve-dev/helve/internal/text"
 )
 
-// A Severity says how bad a problem is.
+// A Severity is how serious a problem is.
 type Severity string
 
-// The severities: an error leaves something out, a warning only tells, and a
-// note, which only [Check] has, tells of what may well be meant.
+// The severities: for an error, something is left out; a warning only informs; a note, which only
+// [Check] returns, is about something that may be intended.
 const (
 	Error   Severity = "error"
 	Warning Severity = "warning"
@@ -29,7 +29,7 @@ type Problem struct {
 	Severity Severity `json:"severity"`
 }
 
-// Error gives the problem as one line: place, what is wrong, what was meant.
+// Error returns the problem as one line: place, what is wrong, what was meant.
 func (p *Problem) Error() string {
 	var b strings.Builder
 	b.WriteString(p.File)
@@ -47,7 +47,7 @@ func (p *Problem) Error() string {
 	return b.String()
 }
 
-// A policyError is the problem that makes the policy void.
+// A policyError is the problem that makes the policy invalid.
 type policyError struct{ problem *Problem }
 
 func (e *policyError) Error() string {
@@ -56,11 +56,11 @@ func (e *policyError) Error() string {
 
 func (e *policyError) Unwrap() error { return e.problem }
 
-// maxProblems bounds what one file may report.
+// maxProblems limits the problems of one file.
 const maxProblems = 50
 
-// addProblem adds a problem at an offset of an input and returns it. Past the
-// bound it is returned only, without a column, which is slow to find.
+// addProblem adds a problem at an offset of an input and returns it. Above the limit it only
+// returns it, without a column, which is slow to compute.
 func (l *loader) addProblem(in *input, at int, p Problem) *Problem {
 	p.File, p.Line = in.path, in.lineAt(at)
 	switch in.count++; {
@@ -74,7 +74,7 @@ func (l *loader) addProblem(in *input, at int, p Problem) *Problem {
 	return &p
 }
 
-// void makes the policy void, for the first reason that comes up.
+// void makes the policy invalid, for the first reason found.
 func (l *loader) void(p *Problem) {
 	if top, _, _ := strings.Cut(p.Key, "."); top == "wall" || p.Suggest == "wall" {
 		l.unwalled = true
@@ -84,8 +84,8 @@ func (l *loader) void(p *Problem) {
 	}
 }
 
-// nearest returns the name most like key, or "" when none is near. Two slips
-// are the most, because a name that is near can make the policy void.
+// nearest returns the name most similar to key, or "" if none is close. It allows at most two
+// typos, because a similar name can make the policy invalid.
 func nearest(key string, names []string) string {
 	const most = 2
 	near, ok := text.Nearest(key, names)

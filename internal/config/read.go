@@ -17,7 +17,7 @@ import (
 	"github.com/helve-dev/helve/internal/disk"
 )
 
-// maxFile bounds one config file.
+// maxFile limits one config file.
 const maxFile = 4 << 20
 
 var (
@@ -25,17 +25,17 @@ var (
 	errTooBig     = errors.New("too large")
 )
 
-// emptyFolder is an empty folder in a file's place. It holds no settings, so
-// it counts as no file: the wall around commands puts such folders where files
-// are missing that nobody is to make, and a kill may leave them there.
+// emptyFolder says that there is an empty folder in place of a file. It counts as no file: the
+// sandbox puts such folders where files are missing that nobody may create, and a kill may leave
+// them there.
 type emptyFolder struct{}
 
 func (emptyFolder) Error() string { return "an empty folder, not a regular file" }
 
 func (emptyFolder) Is(target error) bool { return target == fs.ErrNotExist }
 
-// readRegular reads a file that must be regular and no longer than limit. It
-// never waits: a pipe with a config file's name must not stop the program.
+// readRegular reads a regular file of at most limit bytes. It never blocks: a pipe with the name of
+// a config file must not stop the program.
 func readRegular(path string, limit int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -60,8 +60,7 @@ func readRegular(path string, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// empty reports whether a folder has nothing in it. One that can not be looked
-// into may have.
+// empty reports whether a folder is empty. An unreadable one is not.
 func empty(dir string) bool {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -81,7 +80,7 @@ func absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// plainError drops the operation and the path an error repeats.
+// plainError removes the operation and the path from an error.
 func plainError(err error) string {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
@@ -90,8 +89,8 @@ func plainError(err error) string {
 	return err.Error()
 }
 
-// maxSubstituted bounds what {env:} and {file:} put in during one load, since
-// a small text can name a large file many times.
+// maxSubstituted limits what {env:} and {file:} insert during one load, since a small text can name
+// a large file many times.
 const maxSubstituted = 16 << 20
 
 // references resolves {env:NAME} and {file:path} in strings.
@@ -152,8 +151,8 @@ func nextReference(s, name string) (before, arg, after string, ok bool) {
 	}
 }
 
-// expandReferences puts in the environment first, so that a path may hold a variable,
-// and then the files, whose contents are taken as they are.
+// expandReferences first inserts the environment, so that a path may contain a variable, and then
+// the files, whose contents are not expanded.
 func (l *loader) expandReferences(s string, in *input) (string, error) {
 	s, err := l.replace(s, "env", func(arg string) (string, error) { return l.opt.Env(arg), nil })
 	if err != nil {
@@ -217,9 +216,8 @@ func (l *loader) referredPath(arg string, in *input) string {
 	return absFrom(in.dir, arg)
 }
 
-// hashInput is the hash of a text and, if it needs trust, of every file it
-// refers to or has run: a change in either is a change of what the user
-// trusted.
+// hashInput returns the hash of a text and, if it needs trust, of every file that it refers to or
+// runs: a change of any of them is a change of what the user trusted.
 func (l *loader) hashInput(raw []byte, root *node, in *input) (string, error) {
 	h := sha256.New()
 	h.Write(raw)
@@ -249,7 +247,7 @@ func (l *loader) hashInput(raw []byte, root *node, in *input) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// hashPart adds a string to a hash so that no two lists of strings look alike.
+// hashPart adds a string to a hash so that different lists of strings never look alike.
 func hashPart(h hash.Hash, s string) {
 	io.WriteString(h, strconv.Itoa(len(s))+":")
 	io.WriteString(h, s)

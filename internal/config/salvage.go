@@ -9,8 +9,7 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// restrict adds rules that can only make answers stricter, for one agent or,
-// where none is named, for all.
+// restrict adds rules that can only restrict, for one agent or, with "", for all.
 func (l *loader) restrict(agent string, rules permission.Ruleset) {
 	switch {
 	case len(rules) == 0:
@@ -21,9 +20,8 @@ func (l *loader) restrict(agent string, rules permission.Ruleset) {
 	}
 }
 
-// closed denies what a mistake in a policy is about, since nobody knows what
-// was to be forbidden: one permission, one agent, or, where it is about neither
-// of them, everything.
+// closed denies what a mistake in a policy is about, since nobody knows what was to be forbidden:
+// one permission, one agent or, if it concerns neither, everything.
 func (l *loader) closed(p *Problem, path []string) {
 	agent, name := "", ""
 	if len(path) > 1 && (path[0] == "agent" || path[0] == "mode") {
@@ -46,8 +44,8 @@ func (l *loader) closed(p *Problem, path []string) {
 	l.restrict(agent, permission.Ruleset{{Permission: name, Pattern: "*", Action: permission.Deny, From: from}})
 }
 
-// salvage puts in force what part of a config file restricts that does not
-// count as it stands: what it allows does not.
+// salvage applies the restrictions, but not the permissions, of parts of a config file that are
+// otherwise ignored.
 func (l *loader) salvage(root *node) {
 	for _, section := range []string{"agent", "mode"} {
 		if agents := root.get(section); agents != nil {
@@ -90,7 +88,7 @@ func (l *loader) eachPolicy(root *node, f func(agent, key string, rules permissi
 	}
 }
 
-// policyOnly leaves of agents what is, or is meant to be, a policy.
+// policyOnly removes everything from agents that is not, or is not meant to be, a policy.
 func policyOnly(agents *node) {
 	known := agentShape().fields
 	for _, a := range agents.members {
@@ -100,7 +98,7 @@ func policyOnly(agents *node) {
 	}
 }
 
-// under is an object with one value, at the path of keys.
+// under returns an object with one value at a path of keys.
 func under(val *node, path ...string) *node {
 	for _, key := range slices.Backward(path) {
 		val = &node{kind: 'o', in: val.in, at: val.at, members: []member{{key, val, val.in, val.at}}}
@@ -108,10 +106,9 @@ func under(val *node, path ...string) *node {
 	return val
 }
 
-// stray reports whether a member that stands where permission may is a policy in
-// a form or a place that has no effect: under another name, beside permission,
-// or as another program writes it. What it restricts is kept, so that nobody
-// thinks that it holds while it does not.
+// stray reports whether a member is a policy in a form or place without effect: under another name,
+// beside permission, or as another program writes it. Its restrictions are kept, so that nobody
+// relies on a restriction that does not hold.
 func (c *checker) stray(m member, f *shape) bool {
 	p := Problem{Key: c.key(), Severity: Error}
 	root := c.path[:len(c.path)-1] // of the file, or of the agent
@@ -158,7 +155,7 @@ func (c *checker) stray(m member, f *shape) bool {
 	return true
 }
 
-// rulesIn is what a member holds that is a rule, and no setting of the shape.
+// rulesIn returns the rules in a member, without the settings of the shape.
 func rulesIn(m member, s *shape) *node {
 	if m.val.kind != 'o' {
 		return m.val
@@ -170,10 +167,9 @@ func rulesIn(m member, s *shape) *node {
 	return &rules
 }
 
-// newer reports whether a list holds rules, as later versions of OpenCode write
-// them ({"action": "edit", "resource": "*", "effect": "deny"}) or helve's own
-// server ({"permission": "edit", "pattern": "*", "action": "deny"}), and puts
-// those in force that restrict.
+// newer reports whether a list holds rules, as later versions of OpenCode ({"action": "edit",
+// "resource": "*", "effect": "deny"}) or helve's own server ({"permission": "edit", "pattern": "*",
+// "action": "deny"}) write them, and applies those that restrict.
 func (c *checker) newer(list *node) bool {
 	names := map[string]string{"shell": "bash", "subagent": "task"}
 	var rules permission.Ruleset
@@ -204,7 +200,7 @@ func (c *checker) newer(list *node) bool {
 	return len(rules) > 0
 }
 
-// toolNames are the names of tools in a list, or between commas.
+// toolNames returns the names of tools in a list, or between commas.
 func toolNames(n *node) []string {
 	names := elemTexts(n)
 	if n.kind == 's' {
@@ -216,8 +212,8 @@ func toolNames(n *node) []string {
 	return names
 }
 
-// claudeName is what a tool of Claude Code is named as in rules, and what stands
-// in parentheses behind it.
+// claudeName returns the name in rules of a tool of Claude Code, and the text in parentheses after
+// it.
 func claudeName(s string) (name, pattern string) {
 	name, pattern, _ = strings.Cut(s, "(")
 	if name = strings.ToLower(strings.TrimSpace(name)); slices.Contains(knownTools(), normalizeToolName(name)) {
@@ -233,8 +229,8 @@ func claudeName(s string) (name, pattern string) {
 	return name, strings.TrimSuffix(strings.TrimSpace(pattern), ")")
 }
 
-// denyUnlisted denies the tools that a list does not name. The names may be those of
-// Claude Code; one with a pattern behind it is not taken.
+// denyUnlisted denies the tools that a list does not name. The names may be Claude Code's; one with
+// a pattern counts as not listed.
 func denyUnlisted(n *node) permission.Ruleset {
 	rule := func(name string, action permission.Action) permission.Rule {
 		return permission.Rule{Permission: name, Pattern: "*", Action: action, From: n.sourceRule()}
@@ -248,8 +244,8 @@ func denyUnlisted(n *node) permission.Ruleset {
 	return rules
 }
 
-// claudeRules are what a list of Claude Code restricts: of tools that take a
-// command or a path the pattern, of others everything.
+// claudeRules returns what a list of Claude Code restricts: for tools that take a command or a path
+// the pattern, for others everything.
 func claudeRules(n *node, action permission.Action, home string) (rules permission.Ruleset) {
 	for _, item := range toolNames(n) {
 		name, pattern := claudeName(item)
@@ -276,8 +272,8 @@ func claudeRules(n *node, action permission.Action, home string) (rules permissi
 	return rules
 }
 
-// claudeList reports whether a member of a policy is a list of rules as Claude
-// Code has it, {"deny": ["Bash(rm:*)"]}, and puts in force what it restricts.
+// claudeList reports whether a member of a policy is a list of rules in Claude Code's form,
+// {"deny": ["Bash(rm:*)"]}, and applies those that restrict.
 func (c *checker) claudeList(m member) bool {
 	action := permission.Action(m.key)
 	if m.val.kind != 'a' || action != permission.Allow && action != permission.Ask && action != permission.Deny {
@@ -295,9 +291,8 @@ func (c *checker) claudeList(m member) bool {
 	return true
 }
 
-// respelt tells of a name that no tool has and that means one: in other letters,
-// with blanks, as Claude Code has it with a pattern, or several with commas. It
-// puts in force what is restricted under it, and reports whether it is one.
+// respelt reports a misspelt tool name: in other case, with blanks, in Claude Code's form with a
+// pattern, or several with commas. It applies the restrictions under it.
 func (c *checker) respelt(m member) (told bool) {
 	for _, item := range strings.FieldsFunc(m.key, func(r rune) bool { return r == ',' || r == '|' }) {
 		name, pattern := claudeName(item)
@@ -329,7 +324,7 @@ func (c *checker) respelt(m member) (told bool) {
 	return told
 }
 
-// toolPermission is what a tool is named as in rules.
+// toolPermission returns the permission of a tool in rules.
 func toolPermission(tool string) string {
 	switch tool {
 	case "write", "edit", "patch", "multiedit", "notebookedit":

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A shape says what a value may look like.
+// A shape describes the valid values of a setting.
 type shape struct {
 	kinds  string             // the node kinds allowed; any when empty
 	words  []string           // a string must be one of these
@@ -44,13 +44,13 @@ func toolsShape() *shape {
 	return &shape{kinds: "o", each: &shape{kinds: "b", policy: true}, policy: true, tools: true}
 }
 
-// guarding marks a shape as one of what guards.
+// guarding marks a shape as one that restricts something.
 func guarding(s *shape) *shape {
 	s.guards = true
 	return s
 }
 
-// agentShape is an agent; keys it does not know are options of the agent.
+// agentShape is the shape of an agent; unknown keys are options of the agent.
 func agentShape() *shape {
 	return &shape{kinds: "o", open: true, policy: true, fields: map[string]*shape{
 		"name":        textShape(),
@@ -101,8 +101,8 @@ func formatterShape() *shape {
 	}}
 }
 
-// wallShape is what the kernel keeps commands from. Without a setting of it
-// commands would run behind less than was meant, or behind nothing.
+// wallShape is the shape of the sandbox settings. If one were ignored, commands would run with less
+// protection than intended.
 func wallShape() *shape {
 	part := func(s *shape) *shape {
 		s.policy = true
@@ -119,7 +119,7 @@ func wallShape() *shape {
 	}}
 }
 
-// finderShape is a service that searches.
+// finderShape is the shape of a search service.
 func finderShape() *shape {
 	return &shape{kinds: "o", helve: true, whole: true, fields: map[string]*shape{
 		"provider":   {kinds: "s", words: []string{"exa", "searxng", "brave", "tavily", "command"}},
@@ -130,8 +130,8 @@ func finderShape() *shape {
 	}}
 }
 
-// fileShape is a config file. Keys that only other parts of OpenCode use are
-// known, so that a file written for it loads here without noise.
+// fileShape is the shape of a config file. It includes keys that only other parts of OpenCode use,
+// so that its files load without warnings.
 func fileShape() *shape {
 	file := &shape{kinds: "o", policy: true, fields: map[string]*shape{
 		"permission":    rulesShape(),
@@ -183,7 +183,7 @@ func fileShape() *shape {
 	return file
 }
 
-// ownFields are the keys that only helve's files have.
+// ownFields are the keys that only helve's own files have.
 func ownFields() map[string]*shape {
 	return map[string]*shape{
 		"permission_examples": {kinds: "o", helve: true, policy: true, each: &shape{kinds: "o", each: actionShape(), policy: true}},
@@ -234,7 +234,7 @@ func ownFields() map[string]*shape {
 // keyNames gives the keys of an object's shape, sorted.
 func (s *shape) keyNames() []string { return slices.Sorted(maps.Keys(s.fields)) }
 
-// guarded gives those of the keys that guard something, sorted.
+// guarded returns the keys that restrict something, sorted.
 func (s *shape) guarded() (names []string) {
 	for name, f := range s.fields {
 		if f.guards {
@@ -245,7 +245,7 @@ func (s *shape) guarded() (names []string) {
 	return names
 }
 
-// want says in words what the shape asks for.
+// want returns in words what the shape accepts.
 func (s *shape) want() string {
 	if len(s.words) > 0 {
 		return `"` + strings.Join(s.words[:len(s.words)-1], `", "`) + `" or "` + s.words[len(s.words)-1] + `"`
@@ -276,8 +276,7 @@ func kindWord(kind byte) string {
 	return "null"
 }
 
-// knownPermissions are the names the built-in tools ask under; a name that
-// is nearly one of them is probably a slip.
+// knownPermissions are the permissions of the built-in tools; a similar name is probably a typo.
 func knownPermissions() []string {
 	return []string{
 		"read", "edit", "glob", "grep", "list", "bash", "task", "external_directory", "todowrite", "todoread",
@@ -285,7 +284,7 @@ func knownPermissions() []string {
 	}
 }
 
-// knownTools are the names of the built-in tools, and what they ask under.
+// knownTools are the names of the built-in tools with their permissions.
 func knownTools() []string {
 	return append(knownPermissions(), "write", "multiedit", "apply_patch", "job", "batch", "tool_search", "tool_call",
 		"list_mcp_resources", "read_mcp_resource")

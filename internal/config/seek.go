@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// What a search for instructions may take.
+// Limits for a search for instructions.
 const (
 	seekFiles   = 10_000
 	seekTime    = 500 * time.Millisecond
 	seekChoices = 64 // that the braces of a pattern come to
 )
 
-// A seeker finds the files of patterns: *, ? and [..] as [path.Match] reads
-// them, ** for any folders, {a,b} for a choice. It gives up in time.
+// A seeker finds the files that match patterns: *, ? and [..] as in [path.Match], ** for any
+// folders, {a,b} for alternatives. Its time is limited.
 type seeker struct {
 	seen  int
 	until time.Time
@@ -31,8 +31,8 @@ func newSeeker() *seeker {
 	return &seeker{until: time.Now().Add(seekTime), known: map[string][]fs.DirEntry{}}
 }
 
-// find returns the files of a pattern that begins in a folder; in no folder an
-// absolute one begins.
+// find returns the files of a pattern relative to a folder, or of an absolute pattern if base is
+// "".
 func (k *seeker) find(base, pattern string) (out []string) {
 	if base == "" {
 		base = filepath.VolumeName(pattern) + string(filepath.Separator)
@@ -78,11 +78,10 @@ func (k *seeker) walk(dir string, parts []string, yield func(string)) {
 	}
 }
 
-// passed reports whether a folder is one that no pattern means unless it names
-// it.
+// passed reports whether patterns match a folder only by its exact name.
 func passed(e fs.DirEntry) bool { return e.Name() == ".git" || e.Name() == "node_modules" }
 
-// list is what a folder holds, sorted, or nothing where it is none.
+// list returns the sorted entries of a folder, or nothing if it is none.
 func (k *seeker) list(dir string) []fs.DirEntry {
 	if have, ok := k.known[dir]; ok {
 		return have
@@ -111,7 +110,7 @@ func (k *seeker) list(dir string) []fs.DirEntry {
 	return list
 }
 
-// choices are the patterns without braces that one with braces stands for.
+// choices expands the braces of a pattern.
 func choices(pattern string) (out []string) {
 	for todo := []string{pattern}; len(todo) > 0 && len(out) < seekChoices; {
 		one := todo[0]

@@ -18,7 +18,7 @@ import (
 	"github.com/helve-dev/helve/internal/disk"
 )
 
-// maxTrustFile bounds the file that keeps what is trusted.
+// maxTrustFile limits the size of the trust file.
 const maxTrustFile = 16 << 20
 
 // trustRecord is the trust file.
@@ -31,15 +31,15 @@ type trustEntry struct {
 	Hash string    `json:"sha256"`
 	Time time.Time `json:"time"`
 
-	// Files are the hashes of the single files, to tell which have changed.
-	// They decide nothing, and are left out where there are very many.
+	// Files are the hashes of the single files, to show which have changed. They decide nothing,
+	// and are left out if there are very many.
 	Files map[string]string `json:"files,omitempty"`
 }
 
-// maxTrustFiles bounds the files that are kept for one entry.
+// maxTrustFiles limits the files that are stored for one entry.
 const maxTrustFiles = 500
 
-// entryOf is what is kept about a source that is trusted.
+// entryOf returns what is stored about a trusted source.
 func entryOf(s Source) trustEntry {
 	e := trustEntry{Hash: s.Hash, Time: time.Now().UTC().Truncate(time.Microsecond)}
 	if len(s.Files) > maxTrustFiles {
@@ -57,8 +57,7 @@ func entryOf(s Source) trustEntry {
 	return e
 }
 
-// compared says of files what they are against those that were trusted; those
-// that are gone come last.
+// compared compares files with those that were trusted; missing files come last.
 func (l *loader) compared(path string, files []TrustFile) []TrustFile {
 	if !l.hashAll {
 		return nil
@@ -82,9 +81,8 @@ func (l *loader) compared(path string, files []TrustFile) []TrustFile {
 	return files
 }
 
-// Trust trusts files and folders of the project with the contents that were
-// shown, as [TrustStatus] gave them. What has changed since is not trusted
-// and makes it fail, and nothing of it is ever in force.
+// Trust trusts files and folders of the project with the contents that were shown, as [TrustStatus]
+// returned them. If something has changed since, Trust fails and does not trust it.
 func Trust(opt Options, shown ...Source) error {
 	now, err := TrustStatus(opt)
 	if err != nil {
@@ -109,9 +107,9 @@ func Trust(opt Options, shown ...Source) error {
 	})
 }
 
-// Untrust takes trust back from files and folders, also from those that are
-// gone, and returns the paths that had been trusted. Without files it is
-// everything below the worktree and what else comes with the project.
+// Untrust removes the trust in files and folders, even missing ones, and returns the paths that
+// were trusted. Without files it removes the trust in everything below the worktree and everything
+// else that belongs to the project.
 func Untrust(opt Options, files ...string) ([]string, error) {
 	l, err := newLoader(opt)
 	if err != nil {
@@ -149,7 +147,7 @@ func Untrust(opt Options, files ...string) ([]string, error) {
 	return gone, err
 }
 
-// TrustStatus lists what comes with the project and whether it is trusted.
+// TrustStatus lists the sources that belong to the project and whether they are trusted.
 func TrustStatus(opt Options) ([]Source, error) {
 	l, err := newLoader(opt)
 	if err != nil {
@@ -161,8 +159,8 @@ func TrustStatus(opt Options) ([]Source, error) {
 	return append(all, l.sharedSkills()...), nil
 }
 
-// IsSharedSkills reports whether a path is that of a folder of skills which other
-// agents read too: it is trusted as a config folder is, but is none.
+// IsSharedSkills reports whether a path is a folder of skills that other agents read too: it needs
+// trust like a config folder, but is none.
 func IsSharedSkills(path string) bool {
 	of := filepath.Base(filepath.Dir(path))
 	return filepath.Base(path) == "skills" && (of == ".claude" || of == ".agents")
@@ -211,7 +209,7 @@ func (l *loader) trusted(path, hash string) (trusted, changed bool) {
 	return hash != "" && e.Hash == hash, hash == "" || e.Hash != hash
 }
 
-// needsHash reports whether the hash of a guarded path decides anything.
+// needsHash reports whether the hash of a guarded path matters.
 func (l *loader) needsHash(path string) bool {
 	_, ok := l.trustedPaths()[path]
 	return ok || l.hashAll
@@ -260,8 +258,8 @@ func readTrust(path string) (trustRecord, error) {
 	return rec, nil
 }
 
-// updateTrust changes the trust file under a lock, so that of two writers
-// neither loses what the other wrote, and replaces it in one step.
+// updateTrust changes the trust file under a lock, so that concurrent writers lose nothing, and
+// replaces it atomically.
 func updateTrust(path string, change func(map[string]trustEntry)) error {
 	if path == "" {
 		return errors.New("changing the trust file: no place for it is known")

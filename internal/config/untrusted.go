@@ -15,7 +15,7 @@ const (
 	whyReference = "the file is not trusted, so its references to the environment and to files are not followed"
 )
 
-// maxWithheld bounds what one file lists as withheld; all of it is withheld.
+// maxWithheld limits what is listed as withheld for one file; everything is withheld.
 const maxWithheld = 200
 
 func (l *loader) withheld(in *input, key, why string) {
@@ -28,12 +28,11 @@ func (l *loader) withheld(in *input, key, why string) {
 	l.cfg.Withheld = append(l.cfg.Withheld, Withheld{File: in.path, Key: key, Why: why})
 }
 
-// withhold takes from an untrusted file everything but its rules and what
-// can do no harm. The list is of what stays, so that a key nobody thought of
-// goes.
+// withhold removes from an untrusted file everything but its rules and harmless settings. It keeps
+// only listed settings, so that new ones are removed by default.
 //
-// References go too, also from rules: rules are shown to people and models,
-// and a project must not use them to read the user's files and variables.
+// It removes references too, even from rules: rules are shown to people and models, and a project
+// must not use them to read the user's files and variables.
 func (l *loader) withhold(root *node) {
 	if root.kind != 'o' {
 		return
@@ -75,7 +74,7 @@ func (l *loader) withhold(root *node) {
 // counts reports whether a setting of this shape has an effect in a file.
 func (s *shape) counts(in *input) bool { return s != nil && (!s.helve || in.helve) }
 
-// withholdAgents leaves of each agent its rules.
+// withholdAgents keeps only the rules of each agent.
 func (l *loader) withholdAgents(agents member) {
 	if agents.val.kind != 'o' {
 		return
@@ -106,8 +105,7 @@ func (l *loader) withholdSkills(skills member) {
 	})
 }
 
-// withholdPaths drops the paths of a list that leave the project, and
-// addresses on the web.
+// withholdPaths removes the paths of a list that leave the project, and web addresses.
 func (l *loader) withholdPaths(list *node, key string) {
 	if list.kind != 'a' {
 		return
@@ -128,7 +126,7 @@ func insideProject(path string) bool {
 	return !strings.Contains(path, "://") && !strings.HasPrefix(path, "~") && filepath.IsLocal(path)
 }
 
-// withholdReferences drops the members and elements that hold a reference.
+// withholdReferences removes the members and elements with a reference.
 func (l *loader) withholdReferences(n *node, key string) {
 	refers := func(v *node) bool { return v.kind == 's' && hasReference(v.text) }
 	switch n.kind {
@@ -155,8 +153,8 @@ func (l *loader) withholdReferences(n *node, key string) {
 	}
 }
 
-// restrictUntrusted turns the rules of an untrusted file into ceilings and takes them out
-// of its settings. What they allow is withheld.
+// restrictUntrusted converts the rules of an untrusted file to ceilings and removes them from its
+// settings. What they allow is withheld.
 func (l *loader) restrictUntrusted(root *node) {
 	if l.believe {
 		return

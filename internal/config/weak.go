@@ -9,11 +9,11 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// mostLooked is how many rules of one list are held against each other.
+// mostLooked limits how many rules of one list are compared with each other.
 const mostLooked = 1000
 
-// weak adds what the rules of a config can not mean as they are written. They
-// are in force all the same, so that only who checks a config is told.
+// weak reports rules that cannot mean what they say. They take effect all the same, so only [Check]
+// reports them.
 func (c *Config) weak(defaults permission.Ruleset) {
 	c.weakRules("permission", c.Rules)
 	for _, rules := range c.Ceilings {
@@ -27,7 +27,7 @@ func (c *Config) weak(defaults permission.Ruleset) {
 	c.uncovered(defaults)
 }
 
-// weakRules tells of rules that hold for nothing, or for less than was meant.
+// weakRules reports rules that match nothing, or less than was intended.
 func (c *Config) weakRules(key string, rules permission.Ruleset) {
 	if len(rules) > mostLooked {
 		return
@@ -52,7 +52,7 @@ func (c *Config) weakRules(key string, rules permission.Ruleset) {
 	}
 }
 
-// odd tells of a pattern that no command line has as it is written.
+// odd reports a pattern that no command line can match.
 func (c *Config) odd(key string, r permission.Rule) {
 	unseen := func(char rune) bool { return char != ' ' && (unicode.IsSpace(char) || !unicode.IsPrint(char)) }
 	if strings.ContainsFunc(r.Pattern, unseen) {
@@ -69,8 +69,8 @@ func (c *Config) odd(key string, r permission.Rule) {
 	c.addRuleProblem(r, how, key+"."+r.Permission, fmt.Sprintf("%s is about %s with a colon; if it is meant as in Claude Code, write %q", ruleWords(r), before, before+" *"))
 }
 
-// uncovered notes which rules allow files to be read that are asked about by
-// default because they hold secrets.
+// uncovered reports rules that allow reading files which the default rules ask about because they
+// hold secrets.
 func (c *Config) uncovered(defaults permission.Ruleset) {
 	if len(c.Rules) > mostLooked {
 		return
@@ -93,8 +93,7 @@ func (c *Config) uncovered(defaults permission.Ruleset) {
 	}
 }
 
-// loosens returns the rule that makes a default one void, unless a later one is
-// as strict.
+// loosens returns the rule that overrides a default one, unless a later one is as strict.
 func (c *Config) loosens(d permission.Rule) (permission.Rule, bool) {
 	for _, r := range slices.Backward(c.Rules) {
 		switch {
@@ -118,7 +117,7 @@ func list(words []string, format, between string) (out string) {
 	return out
 }
 
-// ruleWords is a rule as somebody would write it.
+// ruleWords returns a rule as a person would write it.
 func ruleWords(r permission.Rule) string {
 	if r.Pattern == "*" {
 		return fmt.Sprintf(`"%s": "%s"`, shorten(r.Permission), r.Action)
