@@ -114,7 +114,7 @@ func makeInner(ctx context.Context, calls Calls, c *tool.Call, show int, in *too
 	if err != nil {
 		in.Error = err.Error()
 		if e, ok := errors.AsType[*tool.Error](err); ok && e.Kind == tool.InvalidInput && len(e.Issues) > 0 {
-			in.Error = tool.Text(e.Issues) // the bare list, as the reference gives it here
+			in.Error = tool.Text(e.Issues) // the bare list, as OpenCode gives it here
 		}
 		return
 	}

@@ -210,7 +210,7 @@ func atWork(pending []lsp.Pending) (working, failed []lsp.Pending) {
 	return working, failed
 }
 
-// failures says which servers can not look at the files that were changed, and
+// failures says which servers cannot look at the files that were changed, and
 // why.
 func failures(failed []lsp.Pending, files int) (notes []string) {
 	what := "this file"

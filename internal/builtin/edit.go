@@ -67,7 +67,7 @@ func (in editInput) check() error {
 	return nil
 }
 
-// editing gives what can not be edited the reference's words.
+// editing gives what cannot be edited OpenCode's words.
 func editing(held *files.Held, err error) error {
 	if e, ok := errors.AsType[*tool.Error](err); ok && e.Code == "is-a-directory" {
 		return tool.Fail(e.Code, "Path is a directory, not a file: %s", held.Path)
@@ -362,7 +362,7 @@ func (e editor) missed(c *tool.Call, held *files.Held, in editInput, err error) 
 	fail := tool.Fail(code, "%w", err)
 	switch {
 	case help == "":
-	case e.matching == replace.Seed: // the reference's words, and ours apart
+	case e.matching == replace.Seed: // OpenCode's words, and ours apart
 		fail.Hint = help
 	default:
 		fail.Err = fmt.Errorf("%w\n\n%s", err, help)

@@ -27,7 +27,7 @@ func (q *lspCall) rename(ctx context.Context) (*tool.Result, error) {
 	}
 	v := views[0]
 	at := map[string]any{"textDocument": map[string]any{"uri": v.URI()}, "position": v.At(q.in.Line, q.in.Character)}
-	// A server that can not be asked this way will say all it has to say to the request itself.
+	// A server that cannot be asked this way will say all it has to say to the request itself.
 	if raw, err := v.Call(ctx, "textDocument/prepareRename", at); err == nil && string(bytes.TrimSpace(raw)) == "null" {
 		return nil, tool.Fail("not-renamable", "There is nothing at %s:%d:%d that could be renamed. Give the place of a name, where line and character count from 1.", q.path, q.in.Line, q.in.Character)
 	}
@@ -359,7 +359,7 @@ func (o offer) chosen(wanted string) (*action, error) {
 	if n, err := strconv.Atoi(wanted); err == nil && len(called) == 0 && n >= 1 && n <= len(o.list) {
 		called = o.list[n-1 : n]
 	}
-	if len(called) > 0 && called[0].rank() == 0 { // they come first, and the others can not be meant
+	if len(called) > 0 && called[0].rank() == 0 { // they come first, and the others cannot be meant
 		called = slices.DeleteFunc(slices.Clone(called), func(a *action) bool { return a.rank() != 0 })
 	}
 	switch {

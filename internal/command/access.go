@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// An AccessKind says what is done with a file.
+// An AccessKind is what a command does with a file.
 type AccessKind int
 
 // The kinds of accesses.
@@ -16,13 +16,13 @@ const (
 	Connect                   // it is no file: bash connects to the network
 )
 
-// An Access is a file that a unit reaches, as far as its text tells. What a
-// program does by itself is not in it.
+// An Access is a file that a unit reaches, as far as its text shows. It leaves out what a program
+// does by itself.
 type Access struct {
 	Kind AccessKind
 
-	// Path names the file. It is not known where it is neither literal nor a
-	// glob; its Value is empty where the text does not name it at all.
+	// Path names the file. It is not known if it is neither literal nor a glob; its Value is empty
+	// if the text does not name the file at all.
 	Path Word
 	Dir  Dir    // where a relative Path starts
 	Why  string // what reaches it: the name of the command, or the redirection
@@ -36,8 +36,7 @@ type Access struct {
 	Operand string   // only if Path turns out to begin with this, and what is behind it
 	Maybe   bool     // only if there is such a file: it may be the name of something else
 
-	// Into are the files that end up in Path, under their own names if Path is
-	// a folder.
+	// Into are the files that are put into Path, under their own names if Path is a folder.
 	Into []Word
 	Link bool // Path does not hold them, but leads to them
 	Soft bool // … by their names, as seen from where it lies
@@ -46,8 +45,8 @@ type Access struct {
 	placed bool // Dir is not where the unit runs
 }
 
-// A Reach says which files units reach. It remembers what it has looked up, so
-// one is used for all units of a line.
+// A Reach finds the files that units reach. It caches lookups, so one is used for all units of a
+// line.
 type Reach struct {
 	table  *tableIndex
 	known  map[string]lookup
@@ -60,7 +59,7 @@ type lookup struct {
 	found bool
 }
 
-// spec looks a command up.
+// spec looks up a command.
 func (r *Reach) spec(command string) (fileSpec, bool) {
 	l, ok := r.known[command]
 	if !ok {
@@ -73,9 +72,8 @@ func (r *Reach) spec(command string) (fileSpec, bool) {
 	return l.spec, l.found
 }
 
-// Of returns the files that a unit reads, writes or goes to: those it is
-// redirected to, and those its arguments name if the command is in the table
-// (see [AccessTable]).
+// Of returns the files that a unit reads, writes or goes to: those of its redirections, and those
+// that its arguments name if the command is in the table (see [AccessTable]).
 func (r *Reach) Of(u Unit) []Access {
 	f := &r.reader
 	*f = fileReader{reach: r, unit: u, dir: u.Dir}
@@ -100,7 +98,7 @@ func (r *Reach) Of(u Unit) []Access {
 	return f.out
 }
 
-// A fileReader gathers the files that a unit reaches.
+// A fileReader collects the files that a unit reaches.
 type fileReader struct {
 	reach *Reach
 	unit  Unit
@@ -129,8 +127,8 @@ func (r *fileReader) add(a Access) {
 	r.out = append(r.out, a)
 }
 
-// minds reports whether the reference asks about every file outside that the
-// command is given, also about /dev/null.
+// minds reports whether OpenCode asks about every outside file that the command is given, even
+// /dev/null.
 func (r *fileReader) minds() bool {
 	switch r.why {
 	case "cat", "chmod", "chown", "cp", "mkdir", "mv", "rm", "touch":
@@ -139,7 +137,7 @@ func (r *fileReader) minds() bool {
 	return false
 }
 
-// free knows the names of no file: the streams a command has anyway.
+// free reports whether a name is no file: one of the standard streams.
 func free(name string) bool {
 	switch name {
 	case "", "-", "/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero", "/dev/full",
@@ -179,8 +177,8 @@ func (r *fileReader) redirect(re Redirect) {
 	r.add(Access{Kind: kind, Path: target, Why: re.Op})
 }
 
-// suffixFrom is the rest of a word from a place in its value on: the file of
-// --file=x or of -fx.
+// suffixFrom returns the rest of a word from an offset in its value on: the file of --file=x or of
+// -fx.
 func (w Word) suffixFrom(at int) Word {
 	raw := w.Value[at:]
 	if strings.HasPrefix(w.Raw, w.Value[:at]) {
@@ -193,13 +191,13 @@ func (w Word) suffixFrom(at int) Word {
 	return Word{Raw: raw, Value: w.Value[at:], Literal: w.Literal || w.Glob, Shape: shape} // no file is called --file=…
 }
 
-// knownWord is a word that stands for itself.
+// knownWord returns a literal word.
 func knownWord(value string) Word { return Word{Raw: value, Value: value, Literal: true} }
 
-// maxFollowed is how long the name of a folder grows that options lead to.
+// maxFollowed limits the length of a folder name that options build up.
 const maxFollowed = 256
 
-// joinWord is a folder as seen from another.
+// joinWord returns a folder relative to another.
 func (d Dir) joinWord(w Word) Dir {
 	if !w.Literal || len(d.Path) > maxFollowed {
 		return Dir{}
@@ -214,7 +212,7 @@ func (d Dir) joinWord(w Word) Dir {
 	return out
 }
 
-// or is one of two folders.
+// or returns a word that is one of two folders.
 func (d Dir) or(other Dir) Dir {
 	out := Dir{Path: other.Path, Known: d.Known && other.Known, Else: slices.Clip(other.Else)}
 	for _, dir := range append([]string{d.Path}, d.Else...) {

@@ -90,7 +90,7 @@ func (r *fileReader) commandFiles(name string, args []Word) {
 	}
 }
 
-// specOf finds a command in the table; python3.12 is python, and gcc-12 gcc.
+// specOf returns the table entry of a command; python3.12 is python, and gcc-12 gcc.
 func (r *fileReader) specOf(name string) (fileSpec, bool) {
 	spec, ok := r.reach.spec(name)
 	if !ok {
@@ -99,7 +99,7 @@ func (r *fileReader) specOf(name string) (fileSpec, bool) {
 	return spec, ok
 }
 
-// An argReader takes the arguments of a command apart.
+// An argReader parses the arguments of a command.
 type argReader struct {
 	*fileReader
 	spec     fileSpec
@@ -143,14 +143,13 @@ func (r *fileReader) table(spec fileSpec, args []Word) {
 	}
 }
 
-// anywhere adds that a command writes where it runs, under names that only it
-// knows.
+// anywhere adds that a command writes files of unknown names in its working directory.
 func (r *fileReader) anywhere() {
 	r.add(Access{Kind: Write, Path: knownWord(".")})
 	r.add(Access{Kind: Write})
 }
 
-// alone adds what a command reaches that no file is named to.
+// alone adds what a command reaches without arguments.
 func (a *argReader) alone() {
 	switch {
 	case a.spec.is("@v") && len(a.unit.Redirects) == 0:
@@ -160,8 +159,7 @@ func (a *argReader) alone() {
 	}
 }
 
-// backups adds the files that are kept of those that are changed: a * in a
-// suffix stands for the name of the file.
+// backups adds the backups of changed files: a * in a suffix stands for the name of the file.
 func (a *argReader) backups() {
 	if a.suffix.Value == "" {
 		return
@@ -180,8 +178,7 @@ func (a *argReader) backups() {
 	}
 }
 
-// split tells options from plain arguments, and adds the files that options
-// name.
+// split separates options from operands, and adds the files that options name.
 func (a *argReader) split(args []Word) {
 	for i := 0; i < len(args); i++ {
 		w := args[i]
@@ -255,7 +252,7 @@ func (a *argReader) value(use string, w Word) {
 	a.addUse(use, w)
 }
 
-// narrow notes a pattern about which files of folders are meant.
+// narrow records a pattern for the files in folders.
 func (a *argReader) narrow(use string, w Word) {
 	switch use {
 	case "p", "P":
@@ -323,7 +320,7 @@ func (a *argReader) into(use string, w Word, from []Word) {
 	}
 }
 
-// kept adds files that end up in a folder under their whole names.
+// kept adds files that are put into a folder under their full paths.
 func (a *argReader) kept(to Word, from []Word) {
 	for _, w := range from {
 		switch {
@@ -336,7 +333,7 @@ func (a *argReader) kept(to Word, from []Word) {
 	}
 }
 
-// skipped reports whether an argument is no file of this machine.
+// skipped reports whether an argument is not a file of this machine.
 func (a *argReader) skipped(w Word) bool {
 	v := w.Value
 	if a.spec.is("vars") {
@@ -405,19 +402,18 @@ func (a *argReader) addNameList(use string, w Word) {
 	}
 }
 
-// pathspec reports whether git takes a word for a pattern of its own, which also
-// means files that are missing: '*.c', :/a or :(icase)a.
+// pathspec reports whether a word is a git pathspec with magic or wildcards, which also matches
+// missing files: '*.c', :/a or :(icase)a.
 func pathspec(w Word) bool {
 	return strings.HasPrefix(w.Value, ":") || strings.ContainsAny(w.Value, "*?[")
 }
 
-// hazy is a word of which it is not known what it means, quoted so that nobody
-// reads it again.
+// hazy returns a word whose meaning is not known, quoted so that it is not parsed again.
 func (w Word) hazy() Word {
 	return Word{Raw: "'" + strings.Trim(w.Raw, "'") + "'", Value: w.Value, Shape: Unknown}
 }
 
-// matched adds that git reaches files which a pattern of its own matches.
+// matched adds that git reaches the files that a pathspec matches.
 func (a *argReader) matched(use string, w Word) {
 	w = w.hazy()
 	switch use {
@@ -428,8 +424,8 @@ func (a *argReader) matched(use string, w Word) {
 	}
 }
 
-// maybe adds a file that an argument of git may name: a revision looks alike.
-// Only the first one can be a revision where files are written.
+// maybe adds a file that an argument of git may name: a revision looks the same. Where files are
+// written, only the first argument can be a revision.
 func (a *argReader) maybe(use string, at Access) {
 	at.Maybe, at.Kind = !slices.Contains(a.sure, at.Path), Read
 	if use == "M" {

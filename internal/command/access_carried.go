@@ -2,13 +2,11 @@ package command
 
 import "strings"
 
-// maxInner is how many commands inside one another are looked at that are no
-// units of their own.
+// maxInner limits how many nested commands are read that are not units of their own.
 const maxInner = 2
 
-// carried adds the files of a command that a runner of packages runs, and of
-// those that a wrapper may run of whose options some are not known: then each of
-// its words may be the command.
+// carried adds the files of a command that a package runner runs, and of those that a wrapper with
+// unknown options may run: then each of its words may be the command.
 func (r *fileReader) carried(words []Word) {
 	if r.inner == maxInner || len(words) < 2 || !words[0].Literal {
 		return
@@ -43,8 +41,8 @@ func (r *fileReader) carried(words []Word) {
 	r.why = why
 }
 
-// guessed are the words of a piece of text that could not be parsed, as bash may
-// take them. It adds the files of redirections among them.
+// guessed returns the words of a text that could not be parsed, as bash may split them. It adds the
+// files of its redirections.
 func (r *fileReader) guessed(words []Word) (out []Word) {
 	for i := 0; i < len(words); i++ {
 		w := words[i]

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// handedCode adds the files of commands that stand in the words and variables of
-// a unit which may run them: --to-command='cat x', GIT_PAGER='cat x'. How a
-// program takes such a text apart is not known, so it is split roughly.
+// handedCode adds the files of commands in the words and variables of a unit that may run them:
+// --to-command='cat x', GIT_PAGER='cat x'. It splits such a text roughly, because how the program
+// parses it is not known.
 func (r *fileReader) handedCode() {
 	if r.unit.Kind == Piece || r.inner > 0 {
 		return
@@ -52,7 +52,7 @@ func mayRunWords(u Unit) bool {
 	return slices.ContainsFunc(u.Uncertainties, func(d Uncertainty) bool { return d.Match == "" })
 }
 
-// distant reports whether the words of a unit are commands of another machine.
+// distant reports whether the words of a unit are commands for another machine.
 func distant(u Unit) bool {
 	if len(u.Words) == 0 {
 		return false
@@ -64,7 +64,7 @@ func distant(u Unit) bool {
 	return false
 }
 
-// roughly adds the files of what may be commands in a text.
+// roughly adds the files of possible commands in a text.
 func (r *fileReader) roughly(text string) {
 	for part := range strings.FieldsFuncSeq(text, func(c rune) bool { return strings.ContainsRune(";&|(){}=!:\"'`\n", c) }) {
 		var words []Word
@@ -94,8 +94,7 @@ func (r *fileReader) run(words []Word) {
 	r.why, r.dir = why, dir
 }
 
-// settingsIn adds the file that a variable names which is read before a program
-// does anything.
+// settingsIn adds the file that a variable names and that a program reads when it starts.
 func (r *fileReader) settingsIn(name, value string) {
 	switch name {
 	case "BASH_ENV", "ENV", "PYTHONSTARTUP", "LD_PRELOAD", "GIT_CONFIG", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "RIPGREP_CONFIG_PATH", "MAKEFILES", "WGETRC",

@@ -9,11 +9,11 @@ type nameFilter struct {
 	count              int
 }
 
-// maxPatterns and maxPattern are how many patterns are heeded, and how long
-// ones: each is held against every name of a folder.
+// maxPatterns and maxPattern limit the number and the length of patterns, because each is matched
+// against every name in a folder.
 const maxPatterns, maxPattern = 64, 256
 
-// heeds reports whether a pattern can be held against names.
+// heeds reports whether a pattern can be matched against names.
 func (f *nameFilter) heeds(w Word) bool {
 	f.count++
 	return f.count <= maxPatterns && len(w.Value) <= maxPattern && (w.Literal || w.Glob)
@@ -65,9 +65,8 @@ func (f *nameFilter) addNamePattern(use string, w Word) {
 	}
 }
 
-// apply narrows what an access reaches. Patterns that name files and others
-// that leave some out are not put together: which of them counts depends on
-// their order.
+// apply narrows what an access reaches. It does not combine patterns that include files with others
+// that exclude some: which of them counts depends on their order.
 func (f *nameFilter) apply(a *Access) {
 	if !a.Deep {
 		return

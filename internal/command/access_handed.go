@@ -32,8 +32,8 @@ func (a *argReader) settings(w Word) {
 	}
 }
 
-// hand adds the file in a word that a compiler hands on to the preprocessor, the
-// assembler or the linker.
+// hand adds the file in a word that a compiler passes to the preprocessor, the assembler or the
+// linker.
 func (a *argReader) hand(word string) {
 	last := a.handed
 	a.handed = word

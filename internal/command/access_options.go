@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// option reads a word of options, and returns how many of the words after it
-// are values.
+// option reads an option word, and returns how many of the following words are its values.
 func (a *argReader) option(w Word, rest []Word) (taken int, stop bool) {
 	if strings.HasPrefix(w.Value, "--") || a.spec.is("whole") {
 		return a.longOption(w, rest)
@@ -38,8 +37,8 @@ func (a *argReader) option(w Word, rest []Word) (taken int, stop bool) {
 	return 0, false
 }
 
-// strange is how many words an option takes that is not in the table: where
-// that decides which file is written, it may be one.
+// strange returns how many words an unknown option takes: one, where that may decide which file is
+// written.
 func (a *argReader) strange(rest []Word) int {
 	writes := func(use string) bool { return use == "w" || use == "rw" }
 	if len(rest) == 0 || strings.HasPrefix(rest[0].Value, "-") || !slices.ContainsFunc(a.args.head, writes) || !a.fork() {
@@ -84,8 +83,7 @@ func (a *argReader) long(name string) (optionSpec, bool) {
 	return o, ok
 }
 
-// glued finds the longest option that a word begins with whose value may stand
-// right behind it.
+// glued returns the longest option at the start of a word whose value may follow without a space.
 func (a *argReader) glued(word string) (best optionSpec, ok bool) {
 	if !a.spec.is("glue") || strings.HasPrefix(word, "--") {
 		return best, false
@@ -98,9 +96,8 @@ func (a *argReader) glued(word string) (best optionSpec, ok bool) {
 	return best, false
 }
 
-// shortened reads a word that is the beginning of options, or another option
-// that the table does not have. All that it may be count, and where one of them
-// takes a value, the next word is that or is none.
+// shortened reads an abbreviated or unknown option. All options that it may stand for count, and if
+// one of them takes a value, the next word may be that value or not.
 func (a *argReader) shortened(w Word, name string, rest []Word) (taken int, stop bool) {
 	if len(name) < len("--x") {
 		return 0, false
@@ -173,7 +170,7 @@ func (a *argReader) negateFlags(name string) {
 	}
 }
 
-// take applies an option whose values are the next words.
+// take applies an option whose values are the following words.
 func (a *argReader) take(o optionSpec, rest []Word) int {
 	a.apply(o)
 	if o.glued {

@@ -86,9 +86,8 @@ func (r *fileReader) dd(args []Word) {
 // linkOptions is what the table would say about ln.
 const linkOptions = "-s:s --symbolic:s -r:r --relative:r -n:n --no-dereference:n -T:n --no-target-directory:n -t=T --target-directory=T -S=- --suffix=-"
 
-// linkFiles adds the files that ln links, which can be read under their new names
-// and, where a name is as good as the other, changed; and the links. What a
-// symbolic one leads to is known by who knows whether it lies in a folder.
+// linkFiles adds the files that ln links, which can be read under their new names and, for hard
+// links, changed; and the links. The caller resolves the target of a symbolic link.
 func (r *fileReader) linkFiles(args []Word) {
 	for r.resetWays(); r.nextWay(); {
 		a := argReader{fileReader: r, spec: parseSpec(linkOptions)}
@@ -166,16 +165,15 @@ func (r *fileReader) tar(args []Word) {
 	}
 }
 
-// A tarReader reads the arguments of tar in their order: members are seen from
-// the folder that the last -C went to.
+// A tarReader reads the arguments of tar in order: members are relative to the folder of the last
+// -C.
 type tarReader struct {
 	argReader
 	members []Access
 }
 
-// does reports whether tar was told to do something: c to make or change an
-// archive, x to unpack one, O to print what it unpacks, R to remove what it has
-// packed. Making one comes first.
+// does reports whether tar has an operation: c to create or change an archive, x to extract one, O
+// to print what it extracts, R to remove what it has archived. Creating comes first.
 func (a *tarReader) does(what string) bool { return strings.Contains(a.effects, what) }
 
 func (a *tarReader) read(args []Word) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// history adds the file that a line makes the history of the shell, which is
-// then read and may be written.
+// history adds the file that a line makes the history of the shell, which is then read and may be
+// written.
 func (r *fileReader) history() {
 	words := make([]string, 0, len(r.unit.Assigns))
 	for _, a := range r.unit.Assigns {
@@ -42,9 +42,8 @@ func (r *fileReader) sqlite() {
 	r.sqliteText(r.unit.Input)
 }
 
-// sqliteTexts are the words of a sqlite3 command that it runs: all but the
-// first, and what options hand it. reads says that it also takes commands from
-// its input.
+// sqliteTexts returns the words that a sqlite3 command runs: all but the first, and those of
+// options. reads says that it also reads commands from its input.
 func sqliteTexts(words []Word) (all []Word, reads bool) {
 	plain := 0
 	for i := 1; i < len(words); i++ {
@@ -103,8 +102,7 @@ func (r *fileReader) dotFiles(name string, args []string) {
 	}
 }
 
-// sql adds the files that a text of SQL reaches: which these are is not looked
-// for, so any text in quotes may be the name of one.
+// sql adds the files that a text of SQL reaches. Any quoted text may be the name of one.
 func (r *fileReader) sql(text string) {
 	lower := strings.ToLower(text)
 	has := func(parts ...string) bool {
@@ -122,8 +120,8 @@ func (r *fileReader) sql(text string) {
 	}
 }
 
-// dotCommand takes a command of sqlite3's own apart, whose name may be
-// shortened. Of other text the name is empty.
+// dotCommand splits a sqlite3 dot command, whose name may be abbreviated. For other text the name
+// is empty.
 func dotCommand(line string) (name string, args []string) {
 	line, ok := strings.CutPrefix(strings.TrimLeft(line, " \t"), ".")
 	words := strings.Fields(line)

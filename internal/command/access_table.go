@@ -295,7 +295,7 @@ git add git stage | r* deep fresh @r -u:index --update:index -p:index --patch:in
 git update-index | r* --chmod=- --stdin:+r
 `
 
-// A fileSpec is a line of the table for one command.
+// A fileSpec is the entry of one command.
 type fileSpec struct {
 	args    argList
 	options []string // as they are written: a command has few of those there are
@@ -325,12 +325,11 @@ type optionSpec struct {
 	onward  bool     // the arguments before it are as they were
 }
 
-// An argList says what plain arguments are, one by one: those at the beginning,
-// then all others, and those at the end.
+// An argList says what the operands are: those at the beginning, all others, and those at the end.
 type argList struct{ head, star, tail []string }
 
-// A tableIndex says where in the table the names of commands stand, by a number
-// made of each: a line of commands looks up a dozen, and the table is long.
+// A tableIndex is a hash index of the command names in the table, because a command line looks up a
+// dozen and the table is long.
 type tableIndex [1 << indexBits]uint16
 
 const indexBits = 10
@@ -373,7 +372,7 @@ func (t *tableIndex) slot(name string) uint32 {
 	return at
 }
 
-// spec finds what the table says about a command.
+// spec returns the entry of a command.
 func (t *tableIndex) spec(command string) (spec fileSpec, found bool) {
 	at := t[t.slot(command)]
 	if at == 0 {

@@ -32,8 +32,8 @@ func (r *fileReader) mention(kind AccessKind, names []string) {
 	}
 }
 
-// programTexts are what a program is handed to run: its words, and what of its input
-// stands in the line.
+// programTexts returns the code that a program runs: its words, and the part of its input that is
+// in the line.
 func (r *fileReader) programTexts() []string {
 	all := wordValues(r.unit.Words[1:])
 	if r.unit.Input != "" {
@@ -87,8 +87,8 @@ func mysqlFiles() map[string]AccessKind {
 	}
 }
 
-// awkReads are the files that an awk program may open by itself: any of its
-// texts may be the name of one. args are its words.
+// awkReads returns the files that an awk program may open by itself: any string in it may name one.
+// args are its words.
 func awkReads(program string, args []Word) (files []string) {
 	if !awkOpens(program) {
 		return nil
@@ -177,8 +177,8 @@ func (r *fileReader) behind(marks string, args []Word) {
 	}
 }
 
-// transferred adds the file or folder that something is fetched into from
-// another machine: the last word behind the verb, if it names one here.
+// transferred adds the destination of a transfer from another machine: the last word after the
+// verb, if it is local.
 func (r *fileReader) transferred(args []Word) {
 	at := slices.IndexFunc(args, func(w Word) bool {
 		return slices.Contains(strings.Fields("cp sync mv rsync copy copyto move moveto get clone checkout co export"), w.Value)
@@ -215,8 +215,8 @@ func (r *fileReader) received(name string, args []Word) {
 	r.dir = before
 }
 
-// container adds what a container is given of this machine, and what is copied
-// into it and out of it.
+// container adds the files of this machine that a container is given or that are copied into it and
+// out of it.
 func (r *fileReader) container(args []Word) {
 	at := slices.IndexFunc(args, func(w Word) bool {
 		return slices.Contains([]string{"run", "create", "build", "cp", "compose"}, w.Value)
@@ -251,8 +251,8 @@ func (r *fileReader) container(args []Word) {
 	}
 }
 
-// mounted adds a folder of this machine that a container can read and change.
-// What has no slash is the name of a volume.
+// mounted adds a folder of this machine that a container can read and change. A source without a
+// slash is the name of a volume.
 func (r *fileReader) mounted(w Word) {
 	for part := range strings.SplitSeq(w.Value, ",") {
 		key, value, ok := strings.Cut(part, "=")

@@ -7,10 +7,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Constants returns the variables of a command line of which the text says all
-// values they can have wherever it uses them: those that a loop gives them, or
-// the one assignment before. A value is literal or a glob. What could change a
-// variable in a way that can not be seen leaves none.
+// Constants returns the variables of a command line that have only values known from the text
+// wherever the line uses them: those of a loop, or of the one assignment before. A value is literal
+// or a glob. If a variable may change in a way that cannot be seen, it is left out.
 func (l Line) Constants() (values map[string][]Word) {
 	defer func() {
 		if recover() != nil { // as in Parse

@@ -2,9 +2,8 @@ package command
 
 import "slices"
 
-// ways are how the arguments of a command can be taken apart. Where it is not
-// known whether an option takes the next word, what is reached is all that is
-// reached either way.
+// ways enumerates how the arguments of a command can be parsed. If it is not known whether an
+// option takes the next word, everything that is reached either way counts.
 type ways struct {
 	begun bool
 	way   int // which one is being read: a bit for each fork, from the lowest
@@ -16,12 +15,11 @@ type ways struct {
 	from  int // … and this one
 }
 
-// maxForks is how many forks are told apart, of a command with very many words
-// one. The last one decides for all that follow.
+// maxForks limits the number of such decisions for a command; a command with very many words shares
+// the last one.
 const maxForks, manyWords = 3, 256
 
-// maxCompared is up to how many files it is worth to look whether one is among
-// them.
+// maxCompared limits the files among which duplicates are searched.
 const maxCompared = 64
 
 // resetWays makes ready for a command; again is true for each way to read it.

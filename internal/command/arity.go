@@ -2,10 +2,9 @@ package command
 
 import "strings"
 
-// prefixLen returns how many words at the beginning of a command name what it
-// does: three of npm run dev --open. That is known by the longest beginning that
-// is in a table; of other commands it is one. Options count as words. It may be
-// more than there are.
+// prefixLen returns how many words at the beginning of a command name what it does: three for npm
+// run dev --open. The longest beginning in a table decides; for other commands it is one. Options
+// count as words. The result may exceed the number of words.
 func prefixLen(words []string) int {
 	for n := min(2, len(words)); n > 0; n-- { // no key is longer
 		if k, ok := arity(strings.Join(words[:n], " ")); ok {

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// begun asks about the folder that a name surely begins with of which the rest
-// is not known: whatever /etc/$X is, it is no file of the workspace, unless it
-// climbs out again, which is no better.
+// begun asks about the known folder at the beginning of a word whose rest is not known: whatever
+// /etc/$X is, it is not in the workspace, unless it climbs out again, which is no better.
 func (f *accessFinder) begun(ctx context.Context, a Access) error {
 	if a.Path.Literal || a.Maybe || a.Path.Guess {
 		return nil
@@ -30,8 +29,7 @@ func (f *accessFinder) begun(ctx context.Context, a Access) error {
 	return nil
 }
 
-// beginnings are the folders that a word may begin with, as far as they are
-// known.
+// beginnings returns the folders that a word may begin with, as far as they are known.
 func (f *accessFinder) beginnings(w Word) []Word {
 	if strings.Contains(w.Shape, "/..") && strings.Contains(w.Shape, Unknown) && !strings.HasPrefix(w.Raw, "~") {
 		return append(f.possibleFolders(w), folderOf("", strings.ReplaceAll(w.Shape, Unknown, "x"))) // however it is called, it climbs out of that

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// builtinCode reads the code that commands of the shell itself are handed. It
-// reports whether the command is one of them.
+// builtinCode reads the code that shell builtins are given. It reports whether the command is one
+// of them.
 func (c *collector) builtinCode(unit int, name string, in input) bool {
 	words := c.r.units[unit].Words
 	rest := words[1:]
@@ -93,8 +93,8 @@ func (c *collector) completes(unit int, words []Word) {
 	}
 }
 
-// programCode reads the code that programs are handed. It reports whether the
-// program is one of them.
+// programCode reads the code that programs are given. It reports whether the program is one of
+// them.
 func (c *collector) programCode(unit int, name string, in input) bool {
 	words := c.r.units[unit].Words
 	switch name {
@@ -240,7 +240,7 @@ func (c *collector) perf(unit int, words []Word) bool {
 	return true
 }
 
-// looksOn reports whether tmux or screen is told to start nothing.
+// looksOn reports whether the arguments of tmux or screen start nothing.
 func looksOn(words []Word) bool {
 	if len(words) == 1 {
 		return true
@@ -362,8 +362,7 @@ func (c *collector) atCommand(unit int, words []Word, in input) {
 	c.stdin(unit, in)
 }
 
-// parallel reads what parallel runs: its words are code, into which its input
-// is put.
+// parallel reads what parallel runs: its words are code, into which its input is substituted.
 func (c *collector) parallel(unit int, words []Word) {
 	s := grammar{
 		short: "a:C:d:E:I:j:J:l:L:n:N:P:s:S:U:0kmqtuvrxXiZ",
@@ -393,7 +392,7 @@ func (c *collector) parallel(unit int, words []Word) {
 		}
 		return
 	}
-	// what is put in is quoted, so it can not be more than words
+	// The substituted text is quoted, so it cannot be more than words.
 	hole := "{}"
 	if o, ok := s.get("I"); ok {
 		hole = o.value.Shape

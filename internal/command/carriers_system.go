@@ -52,7 +52,7 @@ func (c *collector) systemCode(unit int, name string) bool {
 	return true
 }
 
-// handedCode reads programs that are handed commands behind words of their own.
+// handedCode reads programs that take commands after words of their own.
 func (c *collector) handedCode(unit int, name string) bool {
 	words := c.r.units[unit].Words
 	switch name {

@@ -8,8 +8,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// optionsOf are the options of a command that run a program, for words that are
-// not known: also of the commands that are read in ways of their own.
+// optionsOf returns the options of a command that run a program, for words that are not known,
+// including commands with readers of their own.
 func optionsOf(name string) (flags, bool) {
 	switch name {
 	case "git":
@@ -26,9 +26,9 @@ func optionsOf(name string) (flags, bool) {
 	return flagsOf(name)
 }
 
-// computed adds a uncertainty where a word of a command may turn out to be an option
-// that runs a program. A variable is held to be none; what a command prints
-// without quotes is, unless that prints names or numbers.
+// computed adds an uncertainty if a word of a command may turn out to be an option that runs a
+// program. A variable is assumed not to be one; the unquoted output of a command may be, unless the
+// command prints names or numbers.
 func (c *collector) computed(unit int, cmd *syntax.CallExpr) {
 	u := c.r.units[unit]
 	if u.Kind != Command || len(u.Words) < 2 || !u.Words[0].Literal || !slices.ContainsFunc(u.Words, func(w Word) bool { return strings.HasPrefix(w.Shape, Unknown) }) {
@@ -61,8 +61,8 @@ func mayBeOneOption(words []Word, f flags) bool {
 // open reports whether a word may be anything.
 func open(w Word) bool { return w.Split && strings.HasPrefix(w.Shape, Unknown) }
 
-// harmlessGit reports whether a command is one of git that has no option with a
-// program in it, or a file that it writes: git commit -m "$(…)" says no more than a message.
+// harmlessGit reports whether a git command has no option that runs a program or writes a file: git
+// commit -m "$(…)" only contains a message.
 func harmlessGit(words []Word) bool {
 	if programName(words[0].Value) != "git" {
 		return false
@@ -72,8 +72,7 @@ func harmlessGit(words []Word) bool {
 		!slices.Contains(strings.Fields("fetch pull push clone ls-remote archive grep difftool rebase fetch-pack send-pack log diff show whatchanged format-patch diff-tree"), rest[0].Shape)
 }
 
-// suspicious reports whether what a word begins with may have been made to be
-// one of some options.
+// suspicious reports whether the known beginning of a word may belong to one of some options.
 func (c *collector) suspicious(parts []syntax.WordPart, f flags) bool {
 	if len(parts) == 0 {
 		return false
@@ -280,9 +279,8 @@ func cutsOut(w Word) bool {
 	return ok && strings.HasPrefix(w.Shape, Unknown) && strings.ContainsAny(raw, "#%:/^,@")
 }
 
-// markParameters is done when everything has been read. It adds uncertainties to
-// commands that are handed what the line gives to a variable, or calls a function
-// with.
+// markParameters runs when everything has been read. It adds uncertainties to commands that receive
+// what the line assigns to a variable or passes to a function.
 func (r *reading) markParameters() {
 	type found struct{ given, called, within bool }
 	programs := map[string]found{}

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// pieces splits a text that can not be parsed wherever a command might begin,
-// without regard to quotes. It finds too many commands rather than too few: a
-// restriction on one of them still holds.
+// pieces splits a text that cannot be parsed wherever a command might begin, ignoring quotes. It
+// finds too many commands rather than too few, so a restriction on one of them still holds.
 func (c *collector) pieces(text string) {
 	for part := range strings.FieldsFuncSeq(text, func(r rune) bool {
 		return strings.ContainsRune(";&|()`{}\n\r\x00", r)

@@ -7,13 +7,12 @@ import (
 )
 
 const (
-	// maxSize is the longest text that is read. Linux takes no longer argument,
-	// so a longer text could not be handed to bash -c either.
+	// maxSize limits the text that is read. Linux accepts no longer argument, so a longer text
+	// could not be passed to bash -c either.
 	maxSize = 128 << 10
 
-	// maxFrames is how deep the parser may recurse: some 500 substitutions, or
-	// 140 parentheses of arithmetic, inside one another. The stack takes about
-	// a megabyte then.
+	// maxFrames limits the recursion of the parser: some 500 nested substitutions, or 140 nested
+	// parentheses of arithmetic. The stack then takes about a megabyte.
 	maxFrames = 4000
 
 	// stepSize is how much is handed to the parser between two looks at its
@@ -23,11 +22,10 @@ const (
 
 var errTooDeep = errors.New("nested too deeply")
 
-// A shallowReader hands a text to the parser and fails once the parser has
-// recursed too deep. The parser has no bound of its own: on a text of many
-// opening parentheses it would overflow the stack, which ends the process.
-// The depth is taken from the stack itself and not from a count of brackets,
-// because only the parser knows which of them are inside quotes.
+// A shallowReader passes a text to the parser and fails once the parser has recursed too deep. The
+// parser has no limit of its own: a text of many opening parentheses would overflow the stack,
+// which ends the process. The depth is measured on the stack itself rather than by counting
+// brackets, because only the parser knows which of them are quoted.
 type shallowReader struct{ rest string }
 
 func (r *shallowReader) Read(p []byte) (int, error) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A LossKind says in which way something is lost.
+// A LossKind is the way in which something is lost.
 type LossKind int
 
 // The kinds of losses.
@@ -18,7 +18,7 @@ const (
 	Forgotten                 // git forgets what no file holds: branches, stashes, what a remote had
 )
 
-// A Loss is what a command would destroy, as far as its text tells.
+// A Loss is something that a command would destroy, as far as its text shows.
 type Loss struct {
 	Kind LossKind
 	Why  string // for people: rm -r, git reset --hard
@@ -26,8 +26,8 @@ type Loss struct {
 
 	Paths []Word // the files, each literal or a glob
 	Whole bool   // of git: all of the worktree that Dir lies in
-	// Name, if not empty, is a pattern: only files of such a name count, where
-	// in the tree they may be.
+	// Name, if not empty, is a pattern: only files with a matching name count, anywhere in the
+	// tree.
 	Name string
 	Tree bool   // everything below Paths too
 	From []Word // what comes to Paths
@@ -36,13 +36,12 @@ type Loss struct {
 	Ignored bool // of Cleaned: also files that git ignores
 	Only    bool // of Cleaned: these alone
 
-	// Unknown says that other files may be concerned, which the text does not
-	// name: rm -rf $X, tar x.
+	// Unknown says that other files may be affected, which the text does not name: rm -rf $X, tar
+	// x.
 	Unknown bool
 }
 
-// Losses returns what the command line would destroy. What a program does by
-// itself is not in it.
+// Losses returns what the command line would destroy. It leaves out what a program does by itself.
 func (l Line) Losses() []Loss {
 	var out []Loss
 	found := map[string]bool{} // texts of find: what it runs is judged with it
@@ -64,7 +63,7 @@ func (l Line) Losses() []Loss {
 	return out
 }
 
-// A destroyer gathers the losses of a unit.
+// A destroyer collects the losses of a unit.
 type destroyer struct {
 	unit Unit
 	dir  Dir
@@ -72,8 +71,8 @@ type destroyer struct {
 	out  []Loss
 }
 
-// add adds a loss. What is not known of its files is told apart; of a name that
-// is known up to a folder, that folder counts.
+// add adds a loss. Unknown files are recorded separately; if a name is known up to a folder, that
+// folder counts.
 func (d *destroyer) add(l Loss) {
 	if l.Why == "" {
 		l.Why = d.why
@@ -163,7 +162,7 @@ func (d *destroyer) commandLosses(args []Word) {
 	}
 }
 
-// A arguments is the arguments of a command, taken apart.
+// arguments are the parsed arguments of a command.
 type arguments struct {
 	options map[string][]Word // by letter with a dash or long name; with values where they take one
 	rest    []Word
@@ -183,9 +182,9 @@ func (p arguments) last(names ...string) (Word, bool) {
 	return Word{}, false
 }
 
-// readArgs tells options from other words. valued are the options that take a
-// value: "-t --target-directory". A letter in rests takes what is behind it in
-// its own word, and never the next.
+// readArgs separates options from operands. valued are the options that take a value: "-t
+// --target-directory". A letter in rests takes the rest of its own word as its value, never the
+// next word.
 func readArgs(args []Word, valued, rests string) arguments {
 	p := arguments{options: map[string][]Word{}, behind: -1}
 	takes := func(name string) bool { return slices.Contains(strings.Fields(valued), name) }

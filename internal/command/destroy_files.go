@@ -24,8 +24,8 @@ func (d *destroyer) remove(args []Word) {
 	d.add(l)
 }
 
-// find adds what find removes, or has removed: of the names it asks for, if
-// that is all it asks.
+// find adds what find removes itself or by a command: files with the names it tests for, if that is
+// its only test.
 func (d *destroyer) find(args []Word) {
 	roots, tests := findRoots(args)
 	why, name := "", ""
@@ -205,7 +205,7 @@ func (d *destroyer) inPlace(args []Word) {
 	d.add(l)
 }
 
-// addUnpacked adds that names are written which only an archive or a patch knows.
+// addUnpacked adds that files are written whose names only an archive or a patch has.
 func (d *destroyer) addUnpacked(args []Word) {
 	p := readArgs(args, "-C --directory -f --file -d -i -T -X", "")
 	first := ""

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// git adds what a command of git throws away.
+// git adds what a git command discards.
 func (d *destroyer) git(args []Word) {
 	args, elsewhere := d.gitOptions(args)
 	if len(args) == 0 || !args[0].Literal {
@@ -62,8 +62,7 @@ func (d *destroyer) gitOptions(args []Word) (rest []Word, elsewhere bool) {
 	return args, elsewhere
 }
 
-// discards reports whether a command throws away all changes, and by which
-// option.
+// discards reports whether a command discards all changes, and by which option.
 func discards(sub string, p arguments) (how string, ok bool) {
 	options := ""
 	switch sub {
@@ -191,8 +190,8 @@ func (d *destroyer) gitStash(args []Word) {
 	}
 }
 
-// specs adds a loss of the files that git's own patterns name. Of one that is
-// more than a name, the folder that it starts in counts, with all below it.
+// specs adds the files that git pathspecs match. For one with wildcards, the folder where it starts
+// counts, with everything below.
 func (d *destroyer) specs(l Loss, specs []Word) {
 	if len(specs) == 0 {
 		l.Whole = l.Kind != Deleted

@@ -6,8 +6,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// substitutions gathers the units of the substitutions below a node, and the uncertainties
-// that its expansions give about a unit.
+// substitutions collects the units of the substitutions below a node, and the uncertainties of its
+// expansions.
 func (c *collector) substitutions(unit int, n syntax.Node) {
 	c.expands(unit, n)
 	c.weigh(unit, n, "")
@@ -20,11 +20,11 @@ func (c *collector) expands(unit int, n syntax.Node) {
 	c.addUncertainty(unit, e.uncertainties...)
 }
 
-// readLoose reads a part of the text that belongs to no command: the head of a
-// loop, or a test. It becomes a unit only if there is some uncertainty about it.
+// readLoose reads a part of the text that belongs to no command: the head of a loop, or a test. It
+// becomes a unit only if it has an uncertainty.
 func (c *collector) readLoose(n syntax.Node, more []Uncertainty) { c.readLooseFrom(n.Pos(), n, more) }
 
-// readLooseFrom is bare for a part that begins before its node.
+// readLooseFrom is readLoose for a part that begins before its node.
 func (c *collector) readLooseFrom(start syntax.Pos, n syntax.Node, more []Uncertainty) {
 	e := expansions{c: c, uncertainties: more}
 	e.walk(n)
@@ -134,9 +134,8 @@ func (e *expansions) setContext(n syntax.Node, in *around) {
 	}
 }
 
-// isDefault reports whether an expansion has a word that stands in for its
-// value. Only to that quotes around the expansion apply, and not to patterns or
-// a message.
+// isDefault reports whether an expansion has a word that replaces its value. Quotes around the
+// expansion apply only to such a word, and not to patterns or a message.
 func isDefault(p *syntax.ParamExp) bool {
 	if p.Exp == nil {
 		return false
@@ -215,8 +214,8 @@ func holdsCode(s string) bool {
 	return false
 }
 
-// overlooked gathers the units of a part of the text in which the parser has
-// missed substitutions. They may reach beyond its end.
+// overlooked collects the units of a part of the text in which the parser has missed substitutions,
+// which may extend beyond its end.
 func (e *expansions) overlooked(from, to int) {
 	n := *e.c
 	n.level++
@@ -276,16 +275,16 @@ func (e *expansions) add(why string) {
 	e.uncertainties = append(e.uncertainties, Uncertainty{Why: why})
 }
 
-// checkNumber reads text that may stand where bash takes it for a number. There it
-// runs what stands in brackets.
+// checkNumber reads text that bash may evaluate as a number. It then runs substitutions inside
+// brackets.
 func (e *expansions) checkNumber(s string, computes bool) {
 	if computes && hidesCode(s) {
 		e.add("a number that may hold code")
 	}
 }
 
-// hidesCode reports whether bash would run something of a text if it took it
-// for the name of a variable, or for a number.
+// hidesCode reports whether bash would run some of a text if it took the text for the name of a
+// variable, or for a number.
 func hidesCode(s string) bool {
 	_, sub, ok := strings.Cut(s, "[")
 	return ok && strings.ContainsAny(sub, "$`")

@@ -14,8 +14,8 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// An accessFinder finds out what files a line reaches, and gathers what the door of
-// the file tools would ask about them.
+// An accessFinder finds the files that a line reaches, and collects the permission requests that
+// the file tools would make for them.
 type accessFinder struct {
 	*Judged
 	files  *files.Workspace // remembers what it has looked up for the line
@@ -46,7 +46,7 @@ type accessFinder struct {
 	constants map[string][]Word
 }
 
-// Ask notes requests, so that all can be put together.
+// Ask collects requests, so that they can be combined.
 func (f *accessFinder) Ask(_ context.Context, reqs ...permission.Request) error {
 	f.asked = append(f.asked, reqs...)
 	return nil
@@ -65,8 +65,8 @@ func (f *accessFinder) once(kind string, name string) bool {
 	return true
 }
 
-// unit asks about the files that a unit reaches. It returns what can not be
-// asked about, because it is not known.
+// unit collects the requests for the files that a unit reaches. It returns the accesses to files
+// that are not known.
 func (f *accessFinder) unit(ctx context.Context, u Unit) ([]permission.Uncertainty, error) {
 	var uncertainties []permission.Uncertainty
 	var told [Connect + 1]bool // one uncertainty of a kind is enough
@@ -118,8 +118,7 @@ func (f *accessFinder) unit(ctx context.Context, u Unit) ([]permission.Uncertain
 	return uncertainties, nil
 }
 
-// stands reports whether there is such a file, or one may be made in a folder
-// that there is.
+// stands reports whether a file exists, or could be created in an existing folder.
 func stands(name string) bool {
 	if _, err := os.Lstat(name); err == nil {
 		return true
@@ -129,7 +128,7 @@ func stands(name string) bool {
 	return err == nil && dir != filepath.Dir(dir)
 }
 
-// unknown is what is said about a file that is not known: it may be any.
+// unknown returns the uncertainty about an unknown file, which may be any.
 func unknown(a Access) []permission.Uncertainty {
 	which := ""
 	if a.Path.Raw != "" {
@@ -183,8 +182,7 @@ func (f *accessFinder) askFile(ctx context.Context, a Access, name string) (unce
 	return append(uncertainties, more...), err
 }
 
-// askLinked asks about what a file is if a link stands in its name that the line
-// itself makes.
+// askLinked asks about the real file if a link that the line itself makes is part of its name.
 func (f *accessFinder) askLinked(ctx context.Context, a Access, name string) (uncertainties []permission.Uncertainty, err error) {
 	for _, l := range f.links {
 		rest, ok := l.restOf(name)
@@ -233,8 +231,8 @@ func (f *accessFinder) askUse(ctx context.Context, a Access, p files.Path, name 
 	return append(uncertainties, more...), err
 }
 
-// askContents asks whether a file may be read. Its other names are looked for as
-// long as that does not take long for all files together.
+// askContents asks for permission to read a file. It searches for its other names within a time
+// limit for all files together.
 func (f *accessFinder) askContents(ctx context.Context, a Access, p files.Path, folder bool) ([]permission.Uncertainty, error) {
 	if folder || f.looked > maxLooking {
 		err := f.files.AskRead(ctx, f, p)
@@ -249,8 +247,7 @@ func (f *accessFinder) askContents(ctx context.Context, a Access, p files.Path, 
 	return nil, err
 }
 
-// quietly is an asker for a file of which it is not known yet whether it is
-// one.
+// quietly returns an asker for a name that may not be a file at all.
 func quietly(f *accessFinder, a Access) files.Asker {
 	if a.Maybe {
 		return &accessFinder{}
@@ -258,8 +255,7 @@ func quietly(f *accessFinder, a Access) files.Asker {
 	return f
 }
 
-// edits asks about all files that are written, in one request: what is done
-// once for all of them costs more than each.
+// edits asks for all written files in one request, which is cheaper than one for each.
 func (f *accessFinder) edits(ctx context.Context) error {
 	if len(f.writes) == 0 {
 		return nil
@@ -285,8 +281,8 @@ func (f *accessFinder) meant(a Access) ([]string, bool) {
 	return out, all
 }
 
-// names returns the full names of the files that a word means in a folder, as
-// far as they are known. It reports false where these may not be all.
+// names returns the full names of the files that a word stands for in a folder. It returns false if
+// these may not be all.
 func (f *accessFinder) names(w Word, dir Dir) ([]string, bool) {
 	words, all := f.wordValues(w)
 	if rest, ok := BelowTop(w); ok && f.atStart(dir) {
@@ -348,7 +344,7 @@ func (f *accessFinder) named(w Word, dir Dir) (out []string, all bool) {
 	return out, all
 }
 
-// wordValues are what a word may be, each literal or a glob. It reports false where
+// wordValues returns the possible values of a word, each literal or a glob. It returns false if
 // these may not be all.
 func (f *accessFinder) wordValues(w Word) ([]Word, bool) {
 	if w.Literal || w.Glob {

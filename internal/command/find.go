@@ -8,9 +8,8 @@ import (
 // maxAgain is how many words of find are read a second time, in all.
 const maxAgain = 4 << 10
 
-// find adds what find runs, and rm for -delete. What looks like one of its
-// options may be the argument of another: unless it surely is none, words are
-// read both ways.
+// find adds what find runs, and rm for -delete. What looks like one of its options may be the
+// argument of another: unless that is certain not to be the case, words are read both ways.
 func (c *collector) find(unit int, words []Word) {
 	for i := 1; i < len(words); i++ {
 		switch words[i].Shape {

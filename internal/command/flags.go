@@ -21,8 +21,8 @@ type flags struct {
 	count bool   // a number may be an option: git log -5
 }
 
-// flagsOf knows the commands that have such options. git, sed and awk are read
-// in ways of their own.
+// flagsOf returns the options that run a program for the commands that have such options. git, sed
+// and awk have readers of their own.
 func flagsOf(name string) (flags, bool) {
 	for _, table := range []func(string) (flags, bool){toolFlags, netFlags, editorFlags, buildFlags, hookFlags, textFlags} {
 		if f, ok := table(name); ok {
@@ -32,7 +32,7 @@ func flagsOf(name string) (flags, bool) {
 	return flags{}, false
 }
 
-// find returns a uncertainty for each of the options that a command has, and for words
+// find returns an uncertainty for each of the options that a command has, and for words
 // that may be one.
 func (f flags) find(name string, words []Word) []Uncertainty {
 	var out []Uncertainty
@@ -90,8 +90,8 @@ func (f flags) oldValues(letters string) (n int) {
 	return n
 }
 
-// may reports whether a word that is not known from some place on may be one of
-// the options. One that is not known at all is looked at elsewhere.
+// may reports whether a partly unknown word may be one of the options. Completely unknown words are
+// handled elsewhere.
 func (f flags) may(w Word) bool {
 	at := strings.Index(w.Shape, Unknown)
 	if at < 1 || w.Shape[0] != '-' {

@@ -6,15 +6,13 @@ import (
 	"strings"
 )
 
-// workDirs are the folders where commands may run, as far as they are known. It
-// is a value: what it holds is never changed.
+// workDirs are the possible working directories of a command. It is an immutable value.
 type workDirs struct {
 	dirs []string // the folders it may be; the first is where it is if nothing failed
 	lost bool     // it may be anywhere
 
-	// failed is where it may be if a cd of the list that is being read has
-	// failed. What follows && does not run then, but what comes after the list
-	// does.
+	// failed is where the shell may be if a cd of the current list has failed. What follows && does
+	// not run then, but what comes after the list does.
 	failed     []string
 	failedLost bool
 
@@ -65,7 +63,7 @@ func union(a, b []string) []string {
 	return out
 }
 
-// mergeFailed is done where it no longer matters whether a cd has failed.
+// mergeFailed is called where it no longer matters whether a cd has failed.
 func (p *workDirs) mergeFailed() {
 	p.dirs = union(p.dirs, p.failed)
 	p.lost = p.lost || p.failedLost || len(p.dirs) > maxPlaces

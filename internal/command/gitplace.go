@@ -13,8 +13,8 @@ type GitPlace struct {
 	Flag   string // the part of the text that names it; may be empty
 }
 
-// GitPlaces are where a unit makes git read settings; none where it runs no
-// git, or one that reads none.
+// GitPlaces returns where a unit makes git read settings; none if it does not run git, or git reads
+// no settings.
 func GitPlaces(u Unit) []GitPlace {
 	if u.Kind != Command || len(u.Words) == 0 || !u.Words[0].Literal {
 		return nil

@@ -9,8 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// What is looked at for one command line. Beyond that, what a file is counts
-// as not known.
+// Limits for one command line. Beyond them, a file counts as not known.
 const (
 	judgeMaxNames    = 50_000  // names in the text, expanded
 	maxMatches       = 1000    // files that a pattern matches
@@ -22,8 +21,8 @@ const (
 	maxLooking = 500 * time.Millisecond // for other names of files
 )
 
-// globMatches returns the files that a name means, seen from dir. A pattern that
-// matches no file is a name itself. It reports false where these are not all.
+// globMatches returns the files that a name matches, relative to dir. A pattern that matches no
+// file is a name itself. It returns false if these are not all.
 func (f *accessFinder) globMatches(dir, name string, glob bool) ([]string, bool) {
 	if !glob {
 		return []string{abs(dir, name)}, true
@@ -137,8 +136,8 @@ func (f *accessFinder) doesNotExist(name string) bool {
 	})
 }
 
-// elusive reports whether a name leads elsewhere for the process that uses it
-// than for us.
+// elusive reports whether a name leads elsewhere for the process that uses it than for helve, such
+// as below /proc/self.
 func elusive(name string) bool {
 	from := strings.TrimLeft(name, "/.")
 	if strings.HasPrefix(from, "dev/fd/") && strings.Contains(from, "/..") {

@@ -8,9 +8,8 @@ import (
 	"github.com/helve-dev/helve/internal/text"
 )
 
-// deceives reports whether a command line may look like another one: it holds
-// a control or a character that reorders text, or one that can not be seen
-// outside of quotes.
+// deceives reports whether a command line may look like another one: it contains a control
+// character, a character that reorders text, or an unquoted invisible one.
 func deceives(command string, units []Unit) bool {
 	for _, r := range command {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// inspectUnit looks for what decides about the line as a whole: whether bash takes
-// something for a number, and whether it expands aliases or the history. The
-// unit is the last one.
+// inspectUnit checks, for the last unit read, what affects the line as a whole: whether bash takes
+// something for a number, and whether it expands aliases or the history.
 func (r *reading) inspectUnit(u Unit) {
 	if len(u.Words) == 0 {
 		return
@@ -69,8 +68,8 @@ func (r *reading) hide(s string) {
 	}
 }
 
-// uncover is done when all has been read. It adds the parts of text that may
-// turn out to be code, and says why.
+// uncover runs when everything has been read. It adds the parts of text that may turn out to be
+// code, and why.
 func (c *collector) uncover() string {
 	c.checkNumbers()
 	switch {

@@ -2,9 +2,8 @@ package command
 
 import "strings"
 
-// recalls reports whether a command may switch on that bash keeps the lines it
-// has read, or puts them in the place of !! and the like. What a line runs can
-// then not be told from its text.
+// recalls reports whether a command may enable the history of bash, or its expansion of !! and the
+// like. What a line runs can then not be told from its text.
 func recalls(name string, words []Word) bool {
 	switch {
 	case name == "set":

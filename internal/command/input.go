@@ -19,11 +19,10 @@ type input struct {
 	from  *syntax.Stmt // the pipe that it comes from
 }
 
-// fullyKnown reports whether there is no more to it than is seen.
+// fullyKnown reports whether the whole input is in the line.
 func (in input) fullyKnown() bool { return in.exact || in.file || in.plain || in.none }
 
-// input finds out what a statement gets on its input, which may come from
-// another one.
+// input finds out what a statement gets on its standard input, which may come from another one.
 func (c *collector) input(s, from *syntax.Stmt) input {
 	in := input{none: from == nil && !c.fed}
 	c.giveInput(s, from)
@@ -106,8 +105,8 @@ func (c *collector) document(r *syntax.Redirect) input {
 	return in
 }
 
-// guessOutput guesses what a statement prints, if it is a plain one. plain says that
-// this is all, or that the rest stands in files.
+// guessOutput guesses what a statement prints, if it is simple. plain says that this is all, or
+// that the rest is in files.
 func (c *collector) guessOutput(s *syntax.Stmt) (text string, plain bool) {
 	call, ok := s.Cmd.(*syntax.CallExpr)
 	if !ok || len(call.Args) == 0 {

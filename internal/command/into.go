@@ -11,7 +11,7 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// A nameLink is a name that leads to another from some point of the line on.
+// A nameLink is a name that is a link to another from some point of the line on.
 type nameLink struct {
 	from, to string
 	text     string // what stands in it, if that is seen from where it lies
@@ -24,8 +24,7 @@ func (l nameLink) restOf(name string) (rest string, ok bool) {
 	return rest, ok && (rest == "" || rest[0] == filepath.Separator)
 }
 
-// into asks about the files that end up at a name: under their own names if it
-// is a folder.
+// into asks about the files that are put at a name: under their own names if it is a folder.
 func (f *accessFinder) into(ctx context.Context, a Access, at string, folder bool) (uncertainties []permission.Uncertainty, err error) {
 	switch {
 	case a.Flat && a.Deep:
@@ -77,7 +76,7 @@ func (s destination) linkBase() string {
 	return filepath.Dir(s.at)
 }
 
-// placed asks about one of the files that end up at a spot.
+// placed asks about one of the files that are put at a destination.
 func (f *accessFinder) placed(ctx context.Context, a Access, w Word, s destination) ([]permission.Uncertainty, error) {
 	one := a
 	one.Into, one.Link, one.Path = nil, false, w
@@ -125,8 +124,8 @@ func (f *accessFinder) placed(ctx context.Context, a Access, w Word, s destinati
 	return uncertainties, nil
 }
 
-// poured asks about what a folder holds that is put into another one, where it
-// changes there what runs later: .claude, .github/workflows.
+// poured asks about the contents of a folder that are put into another one and change there what
+// runs later: .claude, .github/workflows.
 func (f *accessFinder) poured(ctx context.Context, a Access, from, to string) error {
 	if info, err := os.Stat(to); err != nil || !info.IsDir() {
 		return nil
@@ -155,7 +154,7 @@ func (f *accessFinder) poured(ctx context.Context, a Access, from, to string) er
 // maxPoured is how many names of a folder are looked at.
 const maxPoured = 1000
 
-// written notes a file that the line changes.
+// written records a file that the line changes.
 func (f *accessFinder) written(p files.Path) {
 	f.writes = append(f.writes, p)
 	if f.made == nil {

@@ -13,23 +13,21 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// ErrNoCommand is a text that can not be run at all: it is empty or holds a
-// NUL.
+// ErrNoCommand says that a text cannot be run at all: it is empty or contains a NUL.
 var ErrNoCommand = errors.New("not a command: it is empty or holds a NUL")
 
 // A Location is where a command line runs.
 type Location struct {
-	// Dir is the folder of the session, absolute: what lies in it, or in the
-	// worktree, is inside.
+	// Dir is the absolute working directory of the session: what lies in it, or in the worktree, is
+	// inside.
 	Dir string
-	// Cwd is the folder the command starts in, absolute; Dir when empty.
+	// Cwd is the absolute folder in which the command starts; Dir when empty.
 	Cwd string
 	// Home is what ~ and $HOME mean; the user's home folder when empty.
 	Home string
 }
 
-// A Judged is a command line that was read, with all that has to be asked before
-// it may run.
+// A Judged is a parsed command line with everything that has to be asked before it may run.
 type Judged struct {
 	files   *files.Workspace
 	place   Location
@@ -37,13 +35,12 @@ type Judged struct {
 	line    Line
 }
 
-// ReadLine reads a command line that runs in dir, which is absolute.
+// ReadLine parses a command line that runs in dir, which is absolute.
 func ReadLine(files *files.Workspace, dir, command string) *Judged {
 	return ReadLineIn(files, Location{Dir: dir}, command)
 }
 
-// ReadLineIn is [Read] for a command line that starts elsewhere than in the folder
-// of the session.
+// ReadLineIn is [ReadLine] for a command line that starts in another folder than the session's.
 func ReadLineIn(files *files.Workspace, place Location, command string) *Judged {
 	if place.Cwd == "" {
 		place.Cwd = place.Dir
@@ -60,14 +57,13 @@ func ReadLineIn(files *files.Workspace, place Location, command string) *Judged 
 
 func (l *Judged) runnable() bool { return l.command != "" && strings.IndexByte(l.command, 0) < 0 }
 
-// Losses is what the command line would destroy.
+// Losses returns what the command line would destroy.
 func (l *Judged) Losses() []Loss { return l.line.Losses() }
 
-// Requests returns what has to be asked, in this order and without those that
-// are empty: external_directory, read, edit and bash, one of each. Of folders
-// that a command searches as a whole, those files are named that the rules of by
-// single out; where by is nil every file is, and where these are very many it
-// says that it can not.
+// Requests returns the permission requests of the line, in this order and without empty ones:
+// external_directory, read, edit and bash, one of each. For folders that a command searches as a
+// whole, it names the files that the rules of by single out. If by is nil it names every file and,
+// if these are very many, adds that it cannot.
 func (l *Judged) Requests(ctx context.Context, by Filterer) ([]permission.Request, error) {
 	if !l.runnable() {
 		return nil, ErrNoCommand
@@ -113,15 +109,14 @@ func (l *Judged) Requests(ctx context.Context, by Filterer) ([]permission.Reques
 	return out, nil
 }
 
-// A Filterer knows which files the rules single out, so that of a whole folder
-// only these have to be asked about; [files.Filterer] has it.
+// A Filterer knows which files the rules single out, so that for a whole folder only these have to
+// be asked about; see [files.Filterer].
 type Filterer interface {
 	Filter(permission string) (passes func(names ...string) bool, key string)
 }
 
-// Ask asks everything at once. An error of a is returned as it is. Where a is a
-// [files.Filterer] too, it is asked about those files of searched folders
-// alone that its rules single out.
+// Ask asks for everything at once. It returns an error of a unchanged. If a is a [files.Filterer]
+// too, only those files of searched folders are asked about that its rules single out.
 func (l *Judged) Ask(ctx context.Context, a files.Asker) error {
 	by, _ := a.(Filterer)
 	reqs, err := l.Requests(ctx, by)
@@ -131,8 +126,8 @@ func (l *Judged) Ask(ctx context.Context, a files.Asker) error {
 	return a.Ask(ctx, reqs...)
 }
 
-// requestMetadata is what a person who is asked has to know besides: what is run, and
-// where that is not the folder of the session.
+// requestMetadata returns what a person has to know in addition: the command, and its folder if
+// that is not the session's.
 func (l *Judged) requestMetadata() map[string]any {
 	out := map[string]any{"command": l.command}
 	if l.place.Cwd != l.place.Dir {
@@ -141,7 +136,7 @@ func (l *Judged) requestMetadata() map[string]any {
 	return out
 }
 
-// addWhole adds what is to be said about the text as a whole.
+// addWhole adds the uncertainties about the text as a whole.
 func (l *Judged) addWhole(bash *commands, loose []permission.Uncertainty) {
 	patterns := bash.req.Patterns
 	switch {
@@ -161,7 +156,7 @@ func (l *Judged) addWhole(bash *commands, loose []permission.Uncertainty) {
 	}
 }
 
-// always is what may be offered to be allowed from now on.
+// always returns the patterns that may be offered for an "always".
 func (l *Judged) always() []string {
 	out := []string{}
 	for _, s := range l.line.Suggest() {
@@ -172,8 +167,8 @@ func (l *Judged) always() []string {
 	return out
 }
 
-// needsAsking reports whether a unit is something of its own to be asked about. cd
-// changes nothing, and neither do variables and tests.
+// needsAsking reports whether a unit has to be asked about by itself. cd, variables and tests
+// change nothing.
 func needsAsking(u Unit) bool {
 	switch u.Kind {
 	case Command, Declaration, Piece:
@@ -199,7 +194,7 @@ type commands struct {
 	seen map[uncertaintyKey]bool
 }
 
-// A uncertaintyKey is a uncertainty about the pattern with a number, whose text may be long.
+// An uncertaintyKey is an uncertainty about the pattern with a number, whose text may be long.
 type uncertaintyKey struct {
 	pattern     int
 	uncertainty permission.Uncertainty
@@ -245,8 +240,8 @@ func (l *Judged) changesGlobs() bool {
 	})
 }
 
-// abs is a name as seen from a folder. It is not cleaned: links come before
-// dots.
+// abs returns a name relative to a folder as an absolute one. It is not cleaned: links are resolved
+// before dots.
 func abs(dir, name string) string {
 	if runtime.GOOS == "windows" {
 		name = fromGitBash(name)

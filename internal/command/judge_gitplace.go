@@ -8,9 +8,9 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// gitUncertainties are the uncertainties about a command of git that reads its settings
-// elsewhere than in the repository of the session, which is protected: they
-// name programs that it runs. Of a trial only what is known of it counts.
+// gitUncertainties returns the uncertainties about a git command that reads settings outside the
+// session's repository, which is protected: settings name programs that git runs. In a trial only
+// what is certain counts.
 func (f *accessFinder) gitUncertainties(u Unit, trial bool) (uncertainties []permission.Uncertainty) {
 	for _, g := range GitPlaces(u) {
 		names, ok := f.names(g.Path, g.Dir)
@@ -55,7 +55,7 @@ func (f *accessFinder) gitUncertainties(u Unit, trial bool) (uncertainties []per
 	return uncertainties
 }
 
-// pours notes a folder that files are put into under names that are not known.
+// pours records a folder that files with unknown names are put into.
 func (f *accessFinder) pours(dir Dir) {
 	for _, d := range append([]string{dir.Path}, dir.Else...) {
 		if from, ok := f.tilde(d); ok && len(f.filled) < maxLinks {

@@ -101,7 +101,7 @@ func (w *walk) walkFolder(ctx context.Context, root string) error {
 			return ctx.Err()
 		}
 		if err != nil || name == root {
-			return nil // what can not be listed can not be read either
+			return nil // what cannot be listed cannot be read either
 		}
 		if w.left--; w.left <= 0 {
 			return w.giveUp()

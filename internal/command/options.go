@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// A grammar says which options a command takes, so that its other words can be
-// told from them.
+// A grammar lists the options of a command, so that its operands can be told from them.
 type grammar struct {
 	// short are the options of one letter. One with a : behind it takes the
 	// rest of its word, or the next word, as its value; with :: only the rest.

@@ -18,18 +18,18 @@ const (
 	Declaration             // export, declare, local, readonly, typeset, nameref
 	Assignment              // variables set for the shell itself: A=1
 	Redirection             // redirections without a command of their own: > f, or of a group
-	Test                    // [ … ], which OpenCode does not judge; [[ … ]], (( … )) and heads of loops that leave a uncertainty
+	Test                    // [ … ], which OpenCode does not judge; [[ … ]], (( … )) and heads of loops that leave an uncertainty
 	Piece                   // a part of a text that could not be parsed
 )
 
-// A Unit is one simple command of a command line. Text and the Raw of its
-// words are parts of the command line as it was written.
+// A Unit is one simple command of a command line. Text and the Raw of its words are parts of the
+// original line.
 type Unit struct {
 	Kind Kind
 
-	// Text is the whole of it, with assignments and redirections. With a
-	// here-document it reaches to the end of that, over whatever else stands
-	// on the line, so that an approval of the text is one of the document too.
+	// Text is the complete command, with assignments and redirections. With a here-document it
+	// extends to its end, including whatever else is on the line, so that an approval of the text
+	// covers the document too.
 	Text string
 
 	Assigns   []Assign
@@ -40,25 +40,24 @@ type Unit struct {
 	// gets as its input, which is commands.
 	Input string
 
-	// Inside is the text of the unit whose code or payload this is: of sh -c
-	// '…', eval, xargs or env. It is empty when the unit stands in the command
-	// line itself.
+	// Inside is the text of the unit that runs this one as its code or payload: of sh -c '…', eval,
+	// xargs or env. It is empty for a unit of the command line itself.
 	Inside string
 
-	// Spellings are other ways to write it, without Text itself. [Unknown]
-	// stands in them for what is not known.
+	// Spellings are other ways to write it, without Text itself. [Unknown] in them stands for
+	// unknown text.
 	Spellings []string
 
-	// Uncertainties are what in it could be anything. They count whatever the Kind is.
+	// Uncertainties are the parts whose meaning is not known. They count for every Kind.
 	Uncertainties []Uncertainty
 
 	Dir Dir // where it runs
 }
 
-// Unknown stands in a spelling for any text, also none.
+// Unknown stands for any text in a spelling, including none.
 const Unknown = "\x00"
 
-// A Uncertainty is something in a unit that may run what its words do not say.
+// An Uncertainty is something in a unit that may run what its words do not say.
 type Uncertainty struct {
 	Why string // in words: code from a variable
 
@@ -66,7 +65,7 @@ type Uncertainty struct {
 	// meant: --pre, or GIT_PAGER=. It is empty when no rule can mean it.
 	Flag string
 
-	// Match is a pattern: there is a uncertainty only where a file that it matches
+	// Match is a pattern: there is an uncertainty only where a file that it matches
 	// has a name which begins with a dash.
 	Match string
 }

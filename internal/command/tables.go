@@ -155,7 +155,7 @@ func userWrapper(name string) (wrapper, bool) {
 }
 
 // rareWrapper knows wrappers that are seldom seen. Of some, few options are
-// known here: another one leaves a uncertainty.
+// known here: another one leaves an uncertainty.
 func rareWrapper(name string) (wrapper, bool) {
 	var w wrapper
 	switch name {

@@ -38,7 +38,7 @@ func (c *collector) typed(unit int, name string, in input) {
 	}
 }
 
-// scripted adds a uncertainty where a program that runs what stands in a file is
+// scripted adds an uncertainty where a program that runs what stands in a file is
 // handed one that a command of the line writes.
 func (c *collector) scripted(unit int, words []Word) {
 	if slices.ContainsFunc(words, func(w Word) bool { return strings.HasPrefix(w.Raw, "<(") || strings.Contains(w.Raw, "=<(") }) {

@@ -273,7 +273,7 @@ func (s scanned) uncertainties(name string) (out []Uncertainty) {
 	return out
 }
 
-// counts adds a uncertainty where what is taken for a number is no longer one.
+// counts adds an uncertainty where what is taken for a number is no longer one.
 func (c *collector) counts(unit int, counted bool) {
 	if counted && slices.Contains(c.r.functions, "nproc") {
 		c.addUncertainty(unit, Uncertainty{Why: "a number that is computed by the line itself"})

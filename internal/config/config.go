@@ -358,12 +358,12 @@ type loader struct {
 
 	// The ceilings of agents from untrusted sources, in the order found.
 	agentCeilings []agentCeiling
-	broken        map[string]bool // agents whose policy can not be read
+	broken        map[string]bool // agents whose policy cannot be read
 
 	trust    map[string]trustEntry // nil until first needed
 	hashAll  bool                  // hash also what nobody has trusted yet
 	believe  bool                  // check untrusted files as if they were trusted; for Check only
-	unwalled bool                  // there is a mistake in what is said about the wall
+	unwalled bool                  // there is a mistake in what is said about the sandbox
 }
 
 type agentCeiling struct {

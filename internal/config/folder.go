@@ -78,7 +78,7 @@ func (l *loader) listFolder(in *input) {
 type document struct {
 	rel  string
 	data []byte
-	err  error // why it can not be read
+	err  error // why it cannot be read
 }
 
 // readFolder reads the agents of a folder and, if it belongs to the project, finds out whether it
@@ -184,7 +184,7 @@ func agentName(rel string) (name string, mode, ok bool) {
 type walker struct {
 	root  string
 	keep  func(rel string, data []byte)
-	lose  func(rel string, err error) // called for an agent's file that can not be read, where only agents are
+	lose  func(rel string, err error) // called for an agent's file that cannot be read, where only agents are
 	every bool                        // all files, not only agents
 	link  func(rel, leads string)     // called for links with no contents; may be nil
 	files int

@@ -164,7 +164,7 @@ func (n *commandFiles) plugin(path string) error {
 func (n *commandFiles) settings(path string) error {
 	data, err := readRegular(path, maxFile)
 	if err != nil || n.seen[path] {
-		return nil // what can not be read leads nowhere
+		return nil // what cannot be read leads nowhere
 	}
 	for _, key := range []string{`"paths"`, `"baseUrl"`, `"extends"`, `"imports"`} {
 		if strings.Contains(string(data), key) {

@@ -14,8 +14,8 @@ import (
 	"github.com/helve-dev/helve/internal/text"
 )
 
-// Count returns how many lines a line diff adds and removes. A change in
-// nothing but the last line's newline counts as one of each.
+// Count returns how many lines a line diff adds and removes. A change of only the last line's
+// newline counts as one of each.
 func Count(before, after string) (added, removed int) {
 	for _, r := range compare(split(before), split(after)) {
 		switch r.kind {
@@ -28,8 +28,8 @@ func Count(before, after string) (added, removed int) {
 	return added, removed
 }
 
-// Edits returns the changes that turn before into after. Each replaces whole
-// lines, and between two of them at least one line stays.
+// Edits returns the changes that turn before into after. Each replaces whole lines, and at least
+// one unchanged line separates two of them.
 func Edits(before, after string) []text.Edit {
 	old, now := split(before), split(after)
 	var edits []text.Edit
@@ -86,7 +86,7 @@ const (
 	add    = '+'
 )
 
-// A run is n lines that meet the same fate. A script is a list of runs, no two
+// A run is n consecutive lines with the same operation. A script is a list of runs, no two
 // neighbours of one kind, that covers both texts in order.
 type run struct {
 	kind byte

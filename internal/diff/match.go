@@ -8,7 +8,7 @@ import (
 	"github.com/helve-dev/helve/internal/text"
 )
 
-// MatchKind is what was not found.
+// MatchKind is the kind of thing that was not found.
 type MatchKind string
 
 // What can be missing in a file.
@@ -17,7 +17,7 @@ const (
 	MissingLines   MatchKind = "lines"   // the lines to keep and to remove
 )
 
-// A MatchError tells that a file does not have the lines a chunk is for.
+// A MatchError says that a file does not have the lines that a chunk changes.
 type MatchError struct {
 	Kind    MatchKind
 	Name    string  // of the file
@@ -28,16 +28,17 @@ type MatchError struct {
 	Earlier bool    // Near is the very place, but not after the chunk before and the context
 }
 
-// An Excerpt is some lines of a file, from 1, both included. Zero is none.
+// An Excerpt is a range of lines of a file, counted from 1, both ends included. The zero value is
+// none.
 type Excerpt struct {
 	Start, End int
 	Text       string // as in the file, without the last newline
 }
 
-// Code is the name of the error for programs.
+// Code returns the name of the error for programs.
 func (e *MatchError) Code() string { return "context-not-found" }
 
-// Error quotes what was looked for, in the words OpenCode has for it.
+// Error quotes what was not found, in OpenCode's words.
 func (e *MatchError) Error() string {
 	if e.Kind == MissingContext {
 		return fmt.Sprintf("Failed to find context '%s' in %s", e.Wanted, e.Name)
@@ -45,7 +46,7 @@ func (e *MatchError) Error() string {
 	return fmt.Sprintf("Failed to find expected lines in %s:\n%s", e.Name, e.Wanted)
 }
 
-// Help says in some lines what the file has instead, for another attempt.
+// Help returns what the file has instead, for another attempt.
 func (e *MatchError) Help() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The chunk at line %d of the patch does not match the file. ", e.Line)

@@ -17,9 +17,8 @@ const (
 	eofMark   = "*** End of File"
 )
 
-// Parse reads a patch. Text around it is passed over, be it prose, a code
-// fence or a here-document, unless it holds more of a patch. What is wrong
-// with a text is told by a [*SyntaxError].
+// Parse parses a patch. It ignores text around it, such as prose, a code fence or a here-document,
+// unless that contains more of a patch. If the text is invalid, the error is a [*SyntaxError].
 func Parse(patchText string) (Patch, error) {
 	if trim(patchText) == "" {
 		return Patch{}, &SyntaxError{Code: "patch-empty", Msg: "patchText is required"}

@@ -11,12 +11,12 @@ import (
 // lines a patch quotes, and strict about all else: a line that has no meaning
 // is an error that names it, and nothing is ever skipped.
 
-// A Patch is what to do with some files, in the order it was written.
+// A Patch is a list of changes of files, in the order in which they were written.
 type Patch struct {
 	Hunks []Hunk
 }
 
-// Kind is what a hunk does.
+// Kind is the kind of a hunk.
 type Kind int
 
 // The kinds of hunks.
@@ -26,8 +26,8 @@ const (
 	Update             // changes a file's lines, or moves it, or both
 )
 
-// A Hunk is what to do with one file. A file may have several; each is meant
-// for the file as the one before has left it.
+// A Hunk is a change of one file. A file may have several; each applies to the result of the one
+// before.
 type Hunk struct {
 	Kind    Kind
 	Path    string  // as written
@@ -51,7 +51,7 @@ type Line struct {
 	Text string
 }
 
-// A SyntaxError says why a text is no patch.
+// A SyntaxError says why a text is not a patch.
 type SyntaxError struct {
 	Code string // patch-empty, patch-markers, patch-header, patch-empty-hunk, patch-unknown-line or patch-trailing
 	Line int    // the line it is about, from 1; 0 if about none

@@ -14,7 +14,7 @@ const (
 	stepFactor = 8
 )
 
-// units is the length of s in UTF-16, in which the reference counts.
+// units is the length of s in UTF-16, in which OpenCode counts.
 func units(s string) int {
 	n := 0
 	for _, r := range s {

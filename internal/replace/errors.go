@@ -9,8 +9,7 @@ import (
 	"github.com/helve-dev/helve/internal/text"
 )
 
-// A Missing says that the quoted text is not in the content, and what comes
-// nearest to it.
+// A Missing says that the quoted text is not in the content, and describes the most similar text.
 type Missing struct {
 	// Start and End are the first and the last line, from 1, of the text in
 	// the content that is most like the quoted one. They are 0 if nothing is.
@@ -25,7 +24,7 @@ type Missing struct {
 
 	// Line and Column, from 1 and in characters, are where the content first
 	// differs from the quoted text. There and Quoted name the two characters,
-	// in words that show what can not be seen. All are zero where there is no
+	// in words that show what cannot be seen. All are zero where there is no
 	// near text.
 	Line, Column  int
 	There, Quoted string
@@ -35,7 +34,7 @@ type Missing struct {
 	profile Profile
 	cut     int  // how many lines Text should have had, if it has fewer
 	part    bool // Text is a part of a line
-	uneven  bool // the text is there, with an indentation that the new text can not be given
+	uneven  bool // the text is there, with an indentation that the new text cannot be given
 }
 
 // Error is the one line the profile answers with.

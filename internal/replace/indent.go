@@ -8,13 +8,12 @@ import (
 	"github.com/helve-dev/helve/internal/text"
 )
 
-// Edits returns what puts the new text in place of the spans.
+// Edits returns the edits that replace the spans by the new text.
 //
-// Where the safe profile has found whole lines that are indented otherwise than
-// they were quoted, the new text is indented like the file: what all lines have
-// more, or less, than the quoted ones, its lines get, or lose. The line feed
-// after the last line is the file's. The error is a [*Missing] if the lines do
-// not differ in one and the same way, or the new text can not be changed in it.
+// If the safe profile has found whole lines with another indentation than the quoted ones, the new
+// text is indented like the file: its lines get, or lose, the difference that all found lines have
+// from the quoted ones. The line feed after the last line is the file's. The error is a [*Missing]
+// if the lines do not all differ in the same way, or the new text cannot be changed in that way.
 func (m Match) Edits(newText string) ([]text.Edit, error) {
 	edits := make([]text.Edit, len(m.Spans))
 	for i, s := range m.Spans {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// isSpace knows the blanks of the reference: those of Unicode, the byte order
+// isSpace knows the blanks of OpenCode: those of Unicode, the byte order
 // mark and the line separators, but not the next-line control.
 func isSpace(r rune) bool {
 	switch {

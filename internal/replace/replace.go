@@ -25,7 +25,7 @@ import (
 	"strings"
 )
 
-// A Profile says how much a loose match may presume.
+// A Profile says how loosely a text may match.
 type Profile string
 
 // The profiles. The empty Profile is Safe.
@@ -34,7 +34,7 @@ const (
 	Seed Profile = "seed"
 )
 
-// Options say how to look.
+// Options configure a search.
 type Options struct {
 	All     bool // every place is meant, not the only one
 	Profile Profile
@@ -43,11 +43,10 @@ type Options struct {
 // A Span is a part of the content, in bytes.
 type Span struct{ Start, End int }
 
-// The names of the strategies, in the order they are tried. The reference has
-// two more that can not decide anything, so nothing is done for them here:
-// "indentation_flexible", after whitespace_normalized, looks for runs of lines
-// that those before it have named already, and "multi_occurrence", the last,
-// for what is the business of simple.
+// The names of the strategies, in the order they are tried. OpenCode has two more that cannot
+// decide anything, so they are left out: "indentation_flexible", after whitespace_normalized, looks
+// for runs of lines that earlier ones have already found, and "multi_occurrence", the last, does
+// what simple does.
 const (
 	simple               = "simple"
 	lineTrimmed          = "line_trimmed"
@@ -58,7 +57,7 @@ const (
 	contextAware         = "context_aware"
 )
 
-// A Match is what an edit means.
+// A Match is the text that an edit means.
 type Match struct {
 	Spans      []Span  // sorted, without overlap, at least one
 	Strategy   string  // the first that found it, such as "simple" or "line_trimmed"
@@ -68,16 +67,15 @@ type Match struct {
 	finder *search
 }
 
-// ErrEmpty and ErrSize are about input nothing can be looked for in.
+// ErrEmpty and ErrSize say that the input cannot be searched.
 var (
 	ErrEmpty = errors.New("the text to replace is empty")
 	ErrSize  = errors.New("the text is larger than 2 GB")
 )
 
-// Find says which bytes of content are meant by old. Both have \n as line
-// ending. The error is a [*Missing] if there is no such text, a [*Many] if
-// there are several and not all are meant, and an [*Oversized] if the only
-// such text is much larger than old.
+// Find returns the bytes of content that old stands for. Both have \n as line ending. The error is
+// a [*Missing] if there is no such text, a [*Many] if there are several and not all are meant, and
+// an [*Oversized] if the only such text is much larger than old.
 func Find(content, old string, opt Options) (Match, error) {
 	switch {
 	case old == "":
@@ -95,13 +93,13 @@ func Find(content, old string, opt Options) (Match, error) {
 	return f.safe()
 }
 
-// A strategy yields the spans that might be meant, the likeliest first.
+// A strategy yields the spans that might be meant, the most likely first.
 type strategy struct {
 	name  string
 	spans iter.Seq[Span]
 }
 
-// A finder is one search, with what the strategies share.
+// A search is one run of [Find], with what the strategies share.
 type search struct {
 	content, old string
 	opt          Options
@@ -194,7 +192,7 @@ func (f *search) firstUnique(spans iter.Seq[Span]) (found []Span, ok bool) {
 		found = append(found[:0], s)
 		switch {
 		case text == "" && f.content != "":
-			// The reference takes this for a place between any two characters.
+			// OpenCode takes this for a place between any two characters.
 			if f.opt.All {
 				return found, false
 			}

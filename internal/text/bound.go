@@ -14,8 +14,7 @@ const (
 	MaxBytes = 50 * 1024
 )
 
-// slack is how many bytes beyond the limit are kept, so that the cut can be
-// moved off the inside of a character.
+// slack is how many bytes beyond the limit are kept, so that the cut does not split a character.
 const slack = 4
 
 // What a notice takes beside its hint.
@@ -115,7 +114,7 @@ func NewBounder(lim Limits, spill Spill) *Truncator {
 
 // Write takes the next piece of the text. It always takes all of p and never
 // fails, so that a process whose output is being read is never held up by a
-// spill that can not be written; [Bounded.Err] tells of that.
+// spill that cannot be written; [Truncated.Err] tells of that.
 func (b *Truncator) Write(p []byte) (int, error) {
 	if b.done != nil || len(p) == 0 {
 		return len(p), nil

@@ -7,7 +7,7 @@ type Edit struct {
 	New        string
 }
 
-// Apply makes the edits.
+// Apply returns the text with the edits made.
 func Apply(s string, edits []Edit) string {
 	size := len(s)
 	for _, e := range edits {

@@ -6,16 +6,14 @@ import (
 	"unicode"
 )
 
-// Harmless takes from a text what would act on a terminal or hide text from
-// people: controls but for tabs and line feeds become pictures of themselves,
-// what reorders text an escape, and what nobody sees goes. Joiners, which
-// some scripts need, stay where they are single. Unlike [Visible] it is for text
-// that is to be read, and not to be compared with what was there.
+// Harmless makes a text safe to read on a terminal: control characters except tabs and line feeds
+// become visible symbols, bidirectional ones an escape, and invisible ones are removed. Single
+// joiners, which some scripts need, stay. Unlike the result of [Visible], the text cannot be
+// compared with the original.
 func Harmless(s string) string { return disarmed(s, false) }
 
-// HarmlessMarked is [Harmless] for text with marks in it, such as Markdown: what
-// nobody sees is shown and does not go, because what stands around it would come
-// together and mean something else.
+// HarmlessMarked is [Harmless] for text with markup, such as Markdown: invisible characters become
+// visible instead of being removed, because joining their neighbours could change the markup.
 func HarmlessMarked(s string) string { return disarmed(s, true) }
 
 func disarmed(s string, marked bool) string {
@@ -64,8 +62,8 @@ func acts(r rune) bool {
 	return turns(r) || joins(r) || Unseen(r)
 }
 
-// turns reports whether a character turns the direction of a text or ends its
-// line, or is a tag, which nobody sees.
+// turns reports whether a character changes the direction of a text, ends its line, or is an
+// invisible tag.
 func turns(r rune) bool {
 	switch r {
 	case 0x61c, 0x200e, 0x200f, 0x2028, 0x2029, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069:
@@ -77,8 +75,8 @@ func turns(r rune) bool {
 // joins reports whether a character only says how its neighbours are written.
 func joins(r rune) bool { return r == 0x200c || r == 0x200d }
 
-// Unseen reports whether a character shows nothing and means nothing by itself,
-// so that a row of them can only hide something.
+// Unseen reports whether a character shows nothing and means nothing by itself, so that a row of
+// them can only hide something.
 func Unseen(r rune) bool {
 	if r < 0xad || joins(r) || turns(r) || unicode.Is(unicode.Prepended_Concatenation_Mark, r) {
 		return false

@@ -6,7 +6,7 @@ import (
 	"unicode/utf16"
 )
 
-// VisibleJSON returns JSON text with every character that can not be seen as
+// VisibleJSON returns JSON text with every character that cannot be seen as
 // an escape: the same document, safe to show on a terminal. Line ends stay.
 func VisibleJSON(s string) string {
 	hidden := func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }

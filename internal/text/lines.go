@@ -9,41 +9,40 @@ import (
 	"io"
 )
 
-// What follows reads and writes JSON Lines: lines of bounded length, objects in
-// which every key stands once, values as one line each.
+// The functions below read and write JSON Lines: lines of limited length, objects without duplicate
+// keys, values on one line each.
 
-// MaxLine is how many bytes a line of JSON may have: the largest arguments of a
-// call, escaped.
+// MaxLine is the maximum length of a JSON line in bytes: the largest arguments of a call, escaped.
 const MaxLine = 160 << 20
 
 // ErrLongLine says that a line is too long.
 var ErrLongLine = fmt.Errorf("the line is longer than %d bytes", MaxLine)
 
-// A LineReader reads lines of bounded length. It holds no more than one.
+// A LineReader reads lines of limited length. It holds at most one.
 type LineReader struct {
 	r    *bufio.Reader
 	most int // bytes of a line
 	n    int // the line read last, from 1
 }
 
-// NewLineReader returns a reader of lines that have so many bytes at the most.
+// NewLineReader returns a reader of lines with at most most bytes.
 func NewLineReader(r io.Reader, most int) *LineReader {
 	return &LineReader{r: bufio.NewReaderSize(r, 64<<10), most: most}
 }
 
-// Number is the number of the line that was read last, from 1.
+// Number returns the number of the last line read, counted from 1.
 func (l *LineReader) Number() int { return l.n }
 
-// Waiting is how many bytes were taken from the stream and not given out yet.
+// Waiting returns how many bytes were read from the stream and not returned yet.
 func (l *LineReader) Waiting() int { return l.r.Buffered() }
 
-// Drop throws away what was taken from the stream and not given out yet.
+// Drop discards what was read from the stream and not returned yet.
 func (l *LineReader) Drop() {
 	_, _ = l.r.Discard(l.r.Buffered()) // it holds as many
 }
 
-// Next returns the next line without its end, and io.EOF after the last. Of a
-// line that is too long nothing is kept; the error is ErrLong.
+// Next returns the next line without its end, and io.EOF after the last. For a line that is too
+// long the error is [ErrLongLine], and nothing of the line is kept.
 func (l *LineReader) Next() ([]byte, error) {
 	var line []byte
 	long := false
@@ -80,8 +79,8 @@ func BlankLine(line []byte) bool {
 	return true
 }
 
-// DecodeObject reads a JSON object into its members. A key that stands twice is an
-// error: nobody can know which one was meant.
+// DecodeObject decodes the members of a JSON object. A duplicate key is an error, because nobody
+// can know which one was meant.
 func DecodeObject(data []byte) (map[string]json.RawMessage, error) {
 	if !json.Valid(data) {
 		var v any
@@ -113,7 +112,7 @@ func DecodeObject(data []byte) (map[string]json.RawMessage, error) {
 // IsNull reports whether a value is null.
 func IsNull(raw json.RawMessage) bool { return string(raw) == "null" }
 
-// EncodeLine gives a value as one line of JSON.
+// EncodeLine returns a value as one line of JSON.
 func EncodeLine(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -5,11 +5,10 @@ import "strings"
 // longestWord is the length in characters up to which words are compared.
 const longestWord = 64
 
-// Nearest returns the word of among that is most likely meant by word, which
-// is none of them: the one with the fewest slips (a letter too many, missing,
-// wrong, or two swapped), upper and lower case being equal. About one slip in
-// three letters is forgiven; words of more than 64 characters are never near.
-// Of words equally near the first is returned.
+// Nearest returns the word in among that word most likely stands for: the one with the fewest typos
+// (a letter too many, missing, wrong, or two swapped), ignoring case. It allows about one typo in
+// three letters; words of more than 64 characters never match. Of equally similar words it returns
+// the first.
 func Nearest(word string, among []string) (string, bool) {
 	if len(word) > 4*longestWord {
 		return "", false
@@ -36,9 +35,8 @@ func Nearest(word string, among []string) (string, bool) {
 	return best, found
 }
 
-// Slips counts the slips between two words, as [Nearest] does, up to limit.
-// Where there are more, or a word has more than 64 characters, it returns
-// limit+1.
+// Slips counts the typos between two words, as [Nearest] does, up to limit. If there are more, or a
+// word has more than 64 characters, it returns limit+1.
 func Slips(a, b string, limit int) int {
 	if limit < 0 || len(a) > 4*longestWord || len(b) > 4*longestWord {
 		return limit + 1

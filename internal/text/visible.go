@@ -21,7 +21,7 @@ const longRun = 10
 // blanks in a row become a count such as <37 spaces>, and so do ten or more
 // blank lines.
 //
-// The escapes can not be forged: a backslash that would read as the beginning
+// The escapes cannot be forged: a backslash that would read as the beginning
 // of one is doubled, and the < of a text that looks like a count becomes \x3c.
 func Visible(s string) string { return visible(s, false) }
 
@@ -62,7 +62,7 @@ func HasHidden(s string) bool {
 	return false
 }
 
-// hidden reports whether r, read from size bytes, can not be shown as it is.
+// hidden reports whether r, read from size bytes, cannot be shown as it is.
 func hidden(r rune, size int) bool {
 	switch {
 	case r < utf8.RuneSelf:
