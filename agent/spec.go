@@ -250,7 +250,7 @@ func (m specMaker) builtin() []SpecChange {
 				"grep", "*", "allow", "glob", "*", "allow", "list", "*", "allow", "bash", "*", "allow",
 				"webfetch", "*", "allow", "websearch", "*", "allow", "codesearch", "*", "allow",
 				"read", "*", "allow",
-				// OpenCode loses these three here, and with them the guard of secrets.
+				// OpenCode drops these three here, and with them the protection of secrets.
 				"read", "*.env", "ask", "read", "*.env.*", "ask", "read", "*.env.example", "allow",
 				"external_directory", "*", "ask",
 				"external_directory", dir, "allow", "external_directory", glob, "allow")},

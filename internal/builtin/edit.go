@@ -26,7 +26,7 @@ type editInput struct {
 	ReplaceAll bool   `json:"replaceAll,omitempty" jsonschema:"replace every occurrence"`
 }
 
-// edit replaces a piece of text in a file.
+// edit replaces text in a file.
 func edit(e editor) tool.Tool {
 	spec := tool.Spec{Name: "edit", Description: editDoc, Permission: "edit", Destructive: true, Offer: unlessPatches(editDoc)}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in editInput) (*tool.Result, error) {
@@ -67,7 +67,7 @@ func (in editInput) check() error {
 	return nil
 }
 
-// editing gives what cannot be edited OpenCode's words.
+// editing returns the error for a file that cannot be edited, in OpenCode's words.
 func editing(held *files.Held, err error) error {
 	if e, ok := errors.AsType[*tool.Error](err); ok && e.Code == "is-a-directory" {
 		return tool.Fail(e.Code, "Path is a directory, not a file: %s", held.Path)
@@ -88,7 +88,7 @@ type matchReport struct {
 	endings bool // nothing but line endings was changed
 }
 
-// maxTold is how many places are named.
+// maxTold limits how many places are listed.
 const maxTold = 100
 
 func (m matchReport) sentence() string {
@@ -117,7 +117,7 @@ func (m matchReport) sentence() string {
 	return fmt.Sprintf("oldString did not match exactly: it was found at %s by %s (%s).%s Check that this is what you meant.", at, m.describeStrategy(), m.Strategy, fitted)
 }
 
-// describeStrategy say what a strategy forgives.
+// describeStrategy says what a strategy ignores.
 func (m matchReport) describeStrategy() string {
 	switch m.Strategy {
 	case "line_trimmed":
@@ -132,8 +132,7 @@ func (m matchReport) describeStrategy() string {
 	return "its first and last line, with lines in between that are alike"
 }
 
-// revise makes the edits one after the other, in memory, and shows what
-// comes of them.
+// revise makes the edits one after the other, in memory, and returns the change with its diff.
 func (e editor) revise(ctx context.Context, c *tool.Call, held *files.Held, edits []editInput) (pendingChange, []matchReport, error) {
 	file, err := e.original(c, held, edits[0])
 	if err != nil {
@@ -161,8 +160,8 @@ func (e editor) revise(ctx context.Context, c *tool.Call, held *files.Held, edit
 	return revised(change, file.Raw(), now.Raw()), matches, nil
 }
 
-// original is the text that edits begin with. An edit of nothing makes a new
-// file and never replaces one.
+// original returns the text before the edits. An edit with an empty old text creates a file and
+// never replaces one.
 func (e editor) original(c *tool.Call, held *files.Held, first editInput) (*charset.Text, error) {
 	switch {
 	case !held.Exists() && first.OldString == "":
@@ -183,7 +182,7 @@ func oldEmpty() error {
 		"Provide the exact text to replace, or use write for an intentional full-file replacement.")
 }
 
-// maxPlaces is how many places one edit may replace.
+// maxPlaces limits how many places one edit may replace.
 const maxPlaces = 1_000_000
 
 // replaceOnce makes one edit.
@@ -244,9 +243,9 @@ func tooMany(held *files.Held) error {
 	return tool.Fail("too-large", "oldString occurs more than %d times in %s. Replace less at a time.", maxPlaces, held.Path)
 }
 
-// wholeEndings completes a line ending of which an edit quotes the first half
-// alone, and leaves out one that the file does not have: a lone carriage return
-// is no line ending but where lines end so.
+// wholeEndings completes a line ending that an edit quotes only in part, and removes one that the
+// file does not have: a lone carriage return is a line ending only in a file whose lines end with
+// it.
 func (in *editInput) wholeEndings(raw string) error {
 	switch {
 	case !strings.HasSuffix(in.OldString, "\r"):
@@ -261,16 +260,15 @@ func (in *editInput) wholeEndings(raw string) error {
 	return nil
 }
 
-// onlyEndings reports whether an edit changes nothing but line endings.
+// onlyEndings reports whether an edit changes only line endings.
 func (in editInput) onlyEndings() bool {
 	without := func(s string) string { return strings.ReplaceAll(s, "\r", "") }
 	return charset.Normalise(in.OldString) == charset.Normalise(in.NewString) || without(in.OldString) == without(in.NewString)
 }
 
-// replaceEndings makes an edit that changes nothing but line endings, which
-// become what they are in the new text. The match is never loose: that would
-// change blanks, and not the line endings. It returns nothing for an edit that is
-// about lone carriage returns which the file does not have.
+// replaceEndings makes an edit that changes only line endings, to those of the new text. The match
+// must be exact, because a loose one would change blanks instead. It returns nothing for an edit of
+// lone carriage returns that the file does not have.
 func (e editor) replaceEndings(c *tool.Call, held *files.Held, file *charset.Text, in editInput) (*charset.Text, matchReport, error) {
 	content, raw := file.String(), file.Raw()
 	old, asText := in.OldString, false
@@ -330,7 +328,7 @@ func (e editor) replaceEndings(c *tool.Call, held *files.Held, file *charset.Tex
 	return next, landed, nil
 }
 
-// reportMatch tells where a match is.
+// reportMatch returns where a match is.
 func reportMatch(content string, m replace.Match) matchReport {
 	landed := matchReport{Exact: m.Exact, Strategy: m.Strategy, Similarity: m.Similarity, Places: len(m.Spans)}
 	line, at := 1, 0
@@ -346,8 +344,8 @@ func reportMatch(content string, m replace.Match) matchReport {
 	return landed
 }
 
-// missed words a text that was not found, or found more than once. What
-// stands in the file is shown only to who may read it.
+// missed is the error for a text that was not found, or was found more than once. It shows the
+// file's text only to callers who may read it.
 func (e editor) missed(c *tool.Call, held *files.Held, in editInput, err error) error {
 	code, help := "context-not-found", ""
 	if many, ok := errors.AsType[*replace.Many](err); ok {
@@ -370,7 +368,7 @@ func (e editor) missed(c *tool.Call, held *files.Held, in editInput, err error) 
 	return fail
 }
 
-// numbered says which of several edits failed.
+// numbered adds which of several edits failed.
 func numbered(err error, i, n int) error {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok || n == 1 {

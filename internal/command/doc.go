@@ -1,24 +1,24 @@
-// Package command reads command lines of bash, and tells what a line needs
-// permission for. It never runs anything.
+// Package command parses bash command lines and finds out what permissions they
+// need. It never runs anything.
 //
 // # Reading
 //
-// [Parse] finds every simple command in a text, wherever it stands, so that
-// each can be judged on its own. [Spellings] says in which ways one command
-// may be written, so that a restriction on it cannot be spelled around, and
-// [Line.Suggest] says what may be offered to be allowed from now on.
+// [Parse] finds every simple command in a text, wherever it is, so that each
+// can be decided on its own. [Spellings] returns the ways in which a command
+// may be written, so that another spelling cannot evade a restriction, and
+// [Line.Suggest] returns the patterns that may be offered for an approval.
 //
-// What cannot be read is never taken for harmless: the answer then says that
+// What cannot be parsed never counts as harmless: the result then says that
 // the text is opaque, and why.
 //
-// # What a line needs
+// # Permissions
 //
-// [ReadLine] turns a command line into what has to be asked before it may
-// run: which folders outside it reaches, which files it reads and changes, and
-// the commands it runs.
+// [ReadLine] turns a command line into the permission requests that it needs
+// before it may run: for outside folders that it reaches, files that it reads
+// and changes, and the commands that it runs.
 //
 // It decides nothing itself. Restrictions match meaning and permissions match
-// text: a request gives each command as it is written, the other ways to write
-// it, and what in it could be anything; the rules do the rest. Files are asked
-// about through the door of the file tools, so that one rule binds both.
+// text: a request has each command as written, the other ways to write it, and
+// its parts whose meaning is not known; the rules do the rest. The requests for
+// files are those of the file tools, so that the same rules apply to both.
 package command

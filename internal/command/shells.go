@@ -2,7 +2,7 @@ package command
 
 import "strings"
 
-// shell reads what a shell is told to run.
+// shell reads the code that a shell runs.
 func (c *collector) shell(unit int, in input) {
 	words := c.r.units[unit].Words
 	if otherShell(baseName(words[0].Value)) {

@@ -1,21 +1,21 @@
 // Package config reads the config files: it finds them, merges them, checks
-// them and decides which of them may be believed. What comes out is a plain
-// [Config]; nothing in here is written to, fetched or run.
+// them and decides which of them are trusted. The result is a plain [Config]; the package
+// fetches and runs nothing.
 //
-// Files are opencode's (opencode.json, opencode.jsonc) and helve's own
+// Files are OpenCode's (opencode.json, opencode.jsonc) and helve's own
 // (helve.json, helve.jsonc), in the same places; where both stand, helve's
 // override. Later places override earlier ones: the global folder, the files
 // named in the environment, the project's files, the config text in the
 // environment, the config folders, the managed folder, and last the rules in
 // the environment.
 //
-// What comes with a project is not the user's word. Until the user has
-// trusted the very bytes of such a file (see [Trust]), its rules are ceilings
-// that can only make answers stricter, and everything in it that would run
-// code or loosen something is withheld.
+// Files of a project are not the user's. Until the user has trusted the exact
+// contents of such a file (see [Trust]), its rules are ceilings that can only
+// make answers stricter, and everything in it that would run code or loosen
+// something is withheld.
 //
 // A mistake is a [Problem] with its place. A mistake in anything that decides
-// about permissions makes the policy void: [Config.PolicyError] is set and
+// about permissions makes the policy invalid: [Config.PolicyError] is set and
 // everything is denied until it is fixed, because half a policy is a guess.
 package config
 

@@ -254,7 +254,7 @@ func chainTitle(chain []chainLink) string {
 	return ""
 }
 
-// name is what people are told of a set.
+// name returns the name of a set for people.
 func name(set *ChangeSet) string {
 	switch {
 	case set == nil:

@@ -2,15 +2,14 @@
 //
 // A model quotes the text it wants replaced from memory, and often gets the
 // whitespace, a quote or a line wrong. [Find] looks for the quoted text
-// exactly and then by looser and looser strategies, and says which bytes of the
-// file are meant, and [Match.Edits] what takes their place. They change nothing:
-// that is the caller's business.
+// exactly, then by looser and looser strategies, and returns which bytes of the
+// file are meant; [Match.Edits] returns what replaces them. They change nothing
+// themselves.
 //
-// Two profiles exist because there are two needs. The seed profile answers as
-// the tool this one descends from, also where that swallows text nobody
-// quoted. The safe profile, the default, never does: a loose match must be
-// the only one, every line of it must have been quoted, and the seed profile
-// must find as many places or more.
+// There are two profiles. The seed profile matches as OpenCode's edit tool does,
+// even where that replaces text nobody quoted. The safe profile, the default,
+// never does: a loose match must be the only one, every line of it must have
+// been quoted, and the seed profile must find as many places or more.
 //
 // All costs are linear in the size of the file. Where an exact answer would
 // cost more, work is counted and the search gives up as if nothing was found.

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// The limits on one tool's output unless the caller sets others.
+// The default limits for the output of a tool.
 const (
 	MaxLines = 2000
 	MaxBytes = 50 * 1024
@@ -49,7 +49,7 @@ type Spill struct {
 	Open func() (w io.WriteCloser, path string, err error)
 
 	// Hint words what the reader may do with the whole text at path. Nil: the
-	// path alone is told.
+	// path alone is given.
 	Hint func(path string) string
 }
 
@@ -114,7 +114,7 @@ func NewBounder(lim Limits, spill Spill) *Truncator {
 
 // Write takes the next piece of the text. It always takes all of p and never
 // fails, so that a process whose output is being read is never held up by a
-// spill that cannot be written; [Truncated.Err] tells of that.
+// spill that cannot be written; [Truncated.Err] reports that.
 func (b *Truncator) Write(p []byte) (int, error) {
 	if b.done != nil || len(p) == 0 {
 		return len(p), nil

@@ -1,7 +1,7 @@
-// Package text is text in, text out: it cuts long output to what may be shown
-// while the whole goes to a file, makes hidden characters visible, cuts
-// strings without breaking a character, and finds the nearest of some words.
+// Package text has functions from text to text: it truncates long output for display while the
+// whole goes to a file, makes hidden characters visible, cuts strings without splitting a
+// character, and finds the most similar of some words.
 //
-// It knows no tool, no path and no permission: whoever calls it brings the
-// limits, the file to spill to and the words of the hint.
+// It knows nothing of tools, paths and permissions: the caller provides the limits, the file for
+// the whole text and the words of the hint.
 package text
