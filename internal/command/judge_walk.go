@@ -13,11 +13,11 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// maxNamed is how many files of a folder are asked about one by one where it
-// is not known which of them the rules single out.
+// maxNamed limits how many files of a folder are asked about one by one if it is not known which of
+// them the rules single out.
 const maxNamed = 1000
 
-// A walk goes through a folder that a command reaches as a whole.
+// A walk visits a folder that a command reaches as a whole.
 type walk struct {
 	*accessFinder
 	access        Access
@@ -29,7 +29,7 @@ type walk struct {
 	uncertainties []permission.Uncertainty
 }
 
-// deep asks about what lies below a folder.
+// deep asks about everything below a folder.
 func (f *accessFinder) deep(ctx context.Context, a Access, p files.Path) ([]permission.Uncertainty, error) {
 	w := walk{accessFinder: f, access: a, top: f.files.Worktree, fresh: a.Fresh && !f.stale}
 	if w.top == "" || filepath.Dir(w.top) == w.top {
@@ -51,7 +51,7 @@ func (f *accessFinder) deep(ctx context.Context, a Access, p files.Path) ([]perm
 	return w.uncertainties, err
 }
 
-// giveUp says that there is more below the folder than can be looked at.
+// giveUp records that the folder contains more than can be checked.
 func (w *walk) giveUp() error {
 	more := w.access
 	more.Path = Word{Raw: "everything below " + w.access.Path.Raw}
@@ -60,14 +60,13 @@ func (w *walk) giveUp() error {
 	return fs.SkipAll
 }
 
-// kernels reports whether a folder is one that the kernel makes up: what is in
-// it is not the same a moment later.
+// kernels reports whether the kernel generates the contents of a folder, which then change all the
+// time.
 func kernels(name string) bool {
 	return slices.ContainsFunc([]string{"/proc", "/sys"}, func(at string) bool { return name == at || strings.HasPrefix(name, at+"/") })
 }
 
-// mounts returns the folders that other file systems are mounted on, where the
-// system tells.
+// mounts returns the mount points of other file systems, where the system lists them.
 func mounts() map[string]bool {
 	text, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -83,9 +82,8 @@ func mounts() map[string]bool {
 	return found
 }
 
-// abroad reports whether a folder below the one that is walked is of another
-// file system, which may be a network away. What is mounted in the project is
-// part of it.
+// abroad reports whether a folder below the walked one is on another file system, which may be on a
+// network. File systems mounted in the project are part of it.
 func (w *walk) abroad(name string) bool {
 	return w.mounted[name] && !disk.Within(w.top, name)
 }
@@ -144,8 +142,8 @@ func (w *walk) askEntry(ctx context.Context, name string, d fs.DirEntry) error {
 	return w.askOne(ctx, name)
 }
 
-// gitLeavesOut reports whether the command leaves out what git knows or ignores, and
-// this is. A line that changes what is ignored is not believed.
+// gitLeavesOut reports whether the command skips what git tracks or ignores, and this file is. If
+// the line changes what is ignored, the answer is false.
 func (w *walk) gitLeavesOut(name string, folder bool) bool {
 	return w.fresh && w.git.LeavesOut(name, folder)
 }
@@ -159,13 +157,12 @@ func ignores(name string) bool {
 	return false
 }
 
-// unsettles reports whether what git ignores may be something else afterwards,
-// also where no rule is about the file.
+// unsettles reports whether what git ignores may change later, even without a rule for the file.
 func (w *walk) unsettles(name string) bool {
 	return w.access.Kind == Write && ignores(name) && !strings.Contains(name, "/.git/")
 }
 
-// leftOut reports whether the command leaves out what has a name.
+// leftOut reports whether the command skips a name.
 func (w *walk) leftOut(name string, folder bool) bool {
 	base := filepath.Base(name)
 	if w.access.Why == "git" && base == ".git" {
@@ -188,8 +185,8 @@ func (w *walk) mayPass(name string, d fs.DirEntry) bool {
 	return w.common(name, d) || w.gitLeavesOut(name, false)
 }
 
-// common reports whether the rules do not single a file out, under its name or
-// the one a link leads to.
+// common reports whether the rules do not single a file out, under its name or the target of a
+// link.
 func (w *walk) common(name string, d fs.DirEntry) bool {
 	if w.passes == nil {
 		return false
@@ -219,8 +216,8 @@ func (w *walk) askOne(ctx context.Context, name string) error {
 	return err
 }
 
-// singled reports whether a name is one of what changes what runs later, and in
-// which folder: whoever removes or moves the folder around it changes it too.
+// singled reports whether a name is one that changes what runs later, and the folder in which that
+// holds: removing or moving that folder changes it too.
 func (w *walk) singled(name string) (folder string, ok bool) {
 	if w.access.Kind != Write || w.access.Why == "git" {
 		return "", false

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// kinds are short names for what is done with a folder as a whole. Patterns may
-// be many, and all files of a command have the same.
+// kinds are short names for what is done with a folder as a whole, because all files of a command
+// share the same, possibly long, patterns.
 type kinds struct {
 	number map[string]int
 	last   [3][]string // the patterns that were looked at last
 	name   string      // … and their short name
 }
 
-// kind tells accesses of the same file apart.
+// kind distinguishes accesses of the same file.
 func (f *accessFinder) kind(a Access) string {
 	key := make([]byte, 0, 16)
 	for _, is := range []bool{a.Deep, a.Visible, a.Fresh, a.Maybe} {

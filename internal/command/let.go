@@ -6,15 +6,14 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxLets is how often a text is parsed because of let.
+// maxLets limits how often a text is parsed because of let.
 const maxLets = 16
 
 var errLet = errors.New("a let that is hard to read")
 
-// plainLet parses a text in which the parser has found let. It takes what is
-// behind that for a number up to the end of the line, with every && | & < and
-// << of it; to bash let is a command like others. So the text is parsed with
-// another word in that place, which may bring up more of them.
+// plainLet parses a text in which the parser has found let. The parser reads everything up to the
+// end of the line as an expression, including every && | & < and <<, but to bash let is an ordinary
+// command. So the text is parsed with another word in its place, which may reveal further ones.
 func plainLet(text string, all []*syntax.Stmt) ([]*syntax.Stmt, error) {
 	changed := []byte(text)
 	places := map[int]bool{}
@@ -52,8 +51,8 @@ func lets(all []*syntax.Stmt) (places []int) {
 	return places
 }
 
-// unchange gives the commands in some places their name back. One that has
-// turned out to be no command is an error.
+// unchange restores the names of commands at some offsets. One that has turned out not to be a
+// command is an error.
 func unchange(all []*syntax.Stmt, places map[int]bool) error {
 	done := 0
 	for _, s := range all {

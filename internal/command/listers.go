@@ -9,17 +9,15 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxStages is how many statements of a pipe are looked at.
+// maxStages limits the statements of a pipe that are read.
 const maxStages = 16
 
-// listing reports whether a statement prints names or numbers that it does not
-// make itself.
+// listing reports whether a statement prints only names or numbers that it does not make itself.
 func (c *collector) listing(s *syntax.Stmt, f flags) bool {
 	return lists{c, f}.stmt(s, 0, false)
 }
 
-// lists looks for commands that print names, and none that are among some
-// options.
+// A lists recognizes commands that print names, none of which can be one of some options.
 type lists struct {
 	c *collector
 	f flags

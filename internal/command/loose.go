@@ -2,9 +2,9 @@ package command
 
 import "mvdan.cc/sh/v3/syntax"
 
-// Loose returns the words of a command line, as they are written, that belong
-// to none of its units: the items of loops, the words and patterns of case, and
-// those in [[ ]]. Of a text that cannot be read there are none.
+// Loose returns the words of a command line, as written, that belong to none of its units: the
+// items of loops, the words and patterns of case, and those in [[ ]]. It returns none for a text
+// that cannot be parsed.
 func Loose(command string) (words []string) {
 	defer func() {
 		if recover() != nil { // as in Parse

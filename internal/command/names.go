@@ -2,9 +2,8 @@ package command
 
 import "strings"
 
-// programName is the name of a program without its folder, and as the tables
-// have it: without the system that a tool is for and its version, and not one
-// that stands for another. x86_64-linux-gnu-gcc-12 is gcc.
+// programName returns the name of a program as in the tables: without its folder, target system and
+// version, and with aliases resolved. x86_64-linux-gnu-gcc-12 is gcc.
 func programName(name string) string {
 	name = baseName(name)
 	for _, system := range []string{"-linux-gnu-", "-linux-gnueabihf-", "-linux-musl-", "-mingw32-", "-elf-"} {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// carriedCode reads what a unit runs besides itself: code that it is handed, or
-// another command. It also follows where it goes.
+// carriedCode reads what a unit runs besides itself: code that it is given, or another command. It
+// also tracks its working directory.
 func (c *collector) carriedCode(unit int, in input) {
 	u := c.r.units[unit]
 	if u.Kind != Command || len(u.Words) == 0 {
@@ -70,8 +70,7 @@ func (c *collector) codeWord(unit int, w Word, at when) {
 	c.nested(unit, w.Value, at)
 }
 
-// codeWithArgs reads code that is run with words behind it which only come then, or
-// with something put in the place of hole.
+// codeWithArgs reads code that gets further words at run time, or something substituted for hole.
 func (c *collector) codeWithArgs(unit int, w Word, hole string) {
 	first := len(c.r.units)
 	c.codeWord(unit, w, later)
@@ -139,7 +138,7 @@ func (c *collector) nested(unit int, text string, at when) {
 	}
 }
 
-// stdin reads the input of a shell, which is code.
+// stdin reads the input of a shell as code.
 func (c *collector) stdin(unit int, in input) {
 	if in.file {
 		return

@@ -7,8 +7,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// flows is what the line does with the values of variables, wherever in it. When
-// things happen is not looked at: code may be called in any order.
+// flows records what the line does with the values of variables, anywhere in it and regardless of
+// order, because code may be called in any order.
 type flows struct {
 	origins  map[syntax.Node]origin
 	from     map[string]origin // what each variable may hold
@@ -33,7 +33,7 @@ type lent struct {
 	name string
 }
 
-// A formula is a text that bash takes for a number.
+// A formula is a text that bash evaluates as a number.
 type formula struct {
 	unit   int // where it stands; negative if that is no unit
 	text   string
@@ -80,9 +80,8 @@ func (f *flows) addKinds(name, letters string) {
 	}
 }
 
-// weigh looks for what bash takes for a number in a part of the text, and for
-// what variables are set to there. The part belongs to a unit, or is none yet
-// and has a text.
+// weigh finds what bash evaluates as a number in a part of the text, and the variables that are set
+// there. The part belongs to a unit, or is not yet one and has a text.
 func (c *collector) weigh(unit int, n syntax.Node, text string) {
 	w := weigher{c: c, unit: unit, text: text}
 	syntax.Walk(n, w.visit)

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// revision reports whether a word that git is handed names a branch, a tag or
-// a commit of the worktree. Another one is a file, also where that is missing:
-// git puts it back.
+// revision reports whether a word of a git command names a branch, a tag or a commit of the
+// worktree. Any other word is a file, even a missing one, which git restores.
 func (f *accessFinder) revision(word string) bool {
 	if judgeComputed(word) {
 		return true
@@ -39,7 +38,7 @@ func (f *accessFinder) revision(word string) bool {
 	return strings.Contains(f.packed, "/"+word+"\n")
 }
 
-// judgeComputed reports whether a word looks like a commit, which has no name.
+// judgeComputed reports whether a word looks like the id of a commit.
 func judgeComputed(word string) bool {
 	return word == "" || strings.ContainsAny(word, "~^:@{}") || strings.HasSuffix(word, "HEAD") ||
 		len(word) >= 4 && strings.Trim(word, "0123456789abcdef") == ""

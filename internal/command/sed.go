@@ -60,8 +60,7 @@ func sedFiles(words []Word) (reads, writes []string) {
 	return reads, writes
 }
 
-// A sedScript reads the commands of a script as far as is needed to find those
-// that run a command or write a file.
+// A sedScript parses a script as far as needed to find commands that run a command or write a file.
 type sedScript struct {
 	s             string
 	i             int
@@ -163,8 +162,8 @@ func (p *sedScript) function(c byte) bool {
 	return true
 }
 
-// label skips a label. To some versions of sed it ends at a blank or a
-// semicolon, to others with the line, so the script is read in both ways.
+// label skips a label. It ends at a blank or a semicolon in some versions of sed, with the line in
+// others, so the script is read both ways.
 func (p *sedScript) label() {
 	start := p.i
 	p.skipLine()
@@ -220,8 +219,8 @@ func (p *sedScript) address() bool {
 	return true
 }
 
-// until skips to behind the next delimiter. In a pattern one that stands in
-// brackets is none to some versions of sed, so it is not understood.
+// until skips to behind the next delimiter. Versions of sed differ about one in brackets inside a
+// pattern, so that counts as not understood.
 func (p *sedScript) until(d byte, pattern bool) bool {
 	bracket := -1 // where one is open
 	for p.i < len(p.s) {

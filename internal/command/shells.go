@@ -25,8 +25,8 @@ func (c *collector) shell(unit int, in input) {
 	}
 }
 
-// shellOptions reads the options of a shell: whether it is handed code, whether
-// it reads its input, and what stands behind them.
+// shellOptions reads the options of a shell: whether it is given code, whether it reads its input,
+// and which words follow.
 func (c *collector) shellOptions(unit int, words []Word) (coded, fromInput bool, rest []Word) {
 	name := programName(words[0].Value)
 	long := strings.TrimPrefix(name, "r") == "bash" // until the first letters

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A speller gathers the ways a command may be written.
+// A speller collects the ways in which a command may be written.
 type speller struct{ all []string }
 
 func (s *speller) add(text string) {
@@ -49,9 +49,8 @@ func (s *speller) carried(name string, rest []string) {
 	}
 }
 
-// carriedAt says at which words behind a runner of packages what it runs may
-// begin. An option of the runner that is not known is tried with a value and
-// without.
+// carriedAt returns the words after a package runner at which its payload may begin. An unknown
+// option of the runner is tried with a value and without.
 func carriedAt(name string, rest []string) (all []int) {
 	switch name {
 	case "npx", "bunx", "pnpx", "uvx", "pipx", "npm", "pnpm", "yarn", "bun", "uv", "mise", "conda", "poetry", "pipenv", "asdf", "pyenv", "rbenv", "bundle", "bundler", "mamba", "micromamba", "nix", "stack", "cabal", "hatch", "pdm", "rye", "rustup", "direnv",
@@ -124,7 +123,7 @@ func spell(u Unit, guesses []string) []string {
 		}
 	}
 	if u.Words[0].vanishes() && len(shapes) > 1 {
-		// what comes next may be the command: no space is certain before it
+		// What comes next may be the command: it is not certain that a space precedes it.
 		shapes = append([]string{Unknown + shapes[1]}, shapes[2:]...)
 		fewer = shapes[:1]
 	}
@@ -186,9 +185,8 @@ func baseName(name string) string {
 	return name
 }
 
-// leadingOptions says how many words the options between a command and its
-// subcommand may take. There are two answers where it is not known whether an
-// option takes the next word as its value.
+// leadingOptions returns how many words the options between a command and its subcommand may take.
+// There are two answers if it is not known whether an option takes the next word as its value.
 func leadingOptions(words []string) []int {
 	name := words[0]
 	if n, ok := arity(name); !ok || n < 2 {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// mayOption notes a unit with words that bash may make several of, one of them
-// an option that runs a program or writes a file.
+// mayOption records a unit with words that bash may split, one result being an option that runs a
+// program or writes a file.
 func (c *collector) mayOption(unit int) {
 	u := &c.r.units[unit]
 	if u.Kind != Command || len(u.Words) < 2 || !u.Words[0].Literal || !slices.ContainsFunc(u.Words[1:], several) {
@@ -18,8 +18,8 @@ func (c *collector) mayOption(unit int) {
 // several reports whether bash may make other words of one than it seems.
 func several(w Word) bool { return w.Split && !w.Literal && w.Raw != "" }
 
-// markSplit is done when everything has been read. Text that is expanded
-// outside of quotes may be any words, unless the line gives it all its values.
+// markSplit runs when everything has been read. An unquoted expansion may be any words, unless the
+// line determines all its values.
 func (r *reading) markSplit() {
 	if len(r.loose) == 0 {
 		return

@@ -11,10 +11,9 @@ import (
 // maxSpread is how many words lists in braces are spread to.
 const maxSpread = 256
 
-// spread reads a command once more with its lists in braces spread out, and
-// with the values of the variables that are known: what stands behind them may
-// then be something else, an option or the command that another one runs. What
-// it finds so is added to the unit.
+// spread reads a command once more with its brace lists expanded and the values of known variables
+// substituted: the words may then be something else, such as an option or the command that another
+// one runs. What it finds is added to the unit.
 func (c *collector) spread(unit int, cmd *syntax.CallExpr, guesses []string, in input) {
 	u := c.r.units[unit]
 	if u.Kind != Command || len(u.Words) == 0 {
@@ -66,9 +65,8 @@ func (c *collector) respell(unit int, more []string) {
 	u.Spellings = s.all[1:]
 }
 
-// spreadArgs are the words of a command with those of its arguments that mean
-// others replaced by them; nil if there are none such. ok says that they are not
-// too many.
+// spreadArgs returns the words of a command with those arguments replaced that stand for others;
+// nil if there are none. ok is false if there are too many.
 func (c *collector) spreadArgs(given []Word, cmd *syntax.CallExpr, guesses []string) (words []Word, ok bool) {
 	for i, w := range given[1:] {
 		more, ok := c.alternatives(cmd.Args[i+1], w, guesses, i+1)
@@ -89,9 +87,8 @@ func (c *collector) spreadArgs(given []Word, cmd *syntax.CallExpr, guesses []str
 	return words, true
 }
 
-// alternatives are the words that bash makes of one, if it holds a list in
-// braces or a variable that is known; otherwise none. ok is false if there are
-// too many.
+// alternatives returns the words that bash makes of one with a brace list or a known variable;
+// otherwise none. ok is false if there are too many.
 func (c *collector) alternatives(w *syntax.Word, word Word, guesses []string, i int) (all []Word, ok bool) {
 	if split := *w; strings.Contains(word.Raw, "{") && syntax.SplitBraces(&split) {
 		lists, ok := spreadParts(split.Parts)

@@ -5,14 +5,13 @@ import (
 	"strings"
 )
 
-// A Suggestion is what may be offered to be allowed from now on.
+// A Suggestion is a pattern that may be offered for an "always".
 type Suggestion struct {
-	// Pattern is the beginning of a command and " *"; or, if Exact, the whole
-	// text of one.
+	// Pattern is the beginning of a command followed by " *" or, if Exact, the whole text of one.
 	Pattern string
 
-	// Exact: Pattern means itself alone. A * in it is a character, and it must
-	// be saved in such a way.
+	// Exact says that Pattern is literal text. A * in it is no wildcard, and it must be stored as
+	// such.
 	Exact bool
 }
 
@@ -91,8 +90,8 @@ func beginning(u Unit, words []string) string {
 	return prefix
 }
 
-// plainWords reports whether words can stand in a pattern: known, not quoted, no
-// option, and without a character that is a wildcard.
+// plainWords reports whether words can be part of a pattern: known, unquoted, not options, and
+// without wildcard characters.
 func plainWords(words []Word) bool {
 	for i, w := range words {
 		if !w.Literal || w.Raw != w.Value || strings.ContainsAny(w.Raw, "*?") || i > 0 && (isOption(w.Raw) || w.Raw == "-") {
@@ -106,8 +105,8 @@ func computed(u Unit) bool {
 	return slices.ContainsFunc(u.Words, func(w Word) bool { return !w.Literal })
 }
 
-// codeFromElsewhere reports whether a shell or an interpreter reads code that
-// is not in the text: from a pipe, for example. The text says nothing then.
+// codeFromElsewhere reports whether a shell or an interpreter reads code that is not in the text,
+// from a pipe for example, so that the text says nothing about it.
 func codeFromElsewhere(u Unit, words []string) bool {
 	if !shellName(words[0]) && !runsFile(words[0]) {
 		return false

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// typed reads the input of programs that take commands of their own from it.
+// typed reads the input of programs that read commands from it.
 func (c *collector) typed(unit int, name string, in input) {
 	runs := func(string) bool { return true }
 	switch name {
@@ -38,8 +38,7 @@ func (c *collector) typed(unit int, name string, in input) {
 	}
 }
 
-// scripted adds an uncertainty where a program that runs what stands in a file is
-// handed one that a command of the line writes.
+// scripted adds an uncertainty if a program runs a file that a command of the line writes.
 func (c *collector) scripted(unit int, words []Word) {
 	if slices.ContainsFunc(words, func(w Word) bool { return strings.HasPrefix(w.Raw, "<(") || strings.Contains(w.Raw, "=<(") }) {
 		c.addUncertainty(unit, Uncertainty{Why: "a script that is no plain file"})
@@ -55,8 +54,8 @@ func (c *collector) editorFiles(unit int, words []Word) {
 	}
 }
 
-// makefile reads make, whose file may be its input: then it stands in the line,
-// or nobody has seen it.
+// makefile reads make, whose makefile may be its input: it is then in the line, or nobody has seen
+// it.
 func (c *collector) makefile(unit int, words []Word, in input) {
 	s := grammar{
 		short: "C:f:I:o:W:E:O::j::l::bmBdehiknpqrRsStvwL",

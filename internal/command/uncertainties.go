@@ -2,8 +2,8 @@ package command
 
 import "strings"
 
-// uncertainties returns what a unit by itself leaves unclear: it sets a variable that
-// changes what runs, or has an option that runs a program.
+// uncertainties returns those of a unit by itself: it sets a variable that changes what runs, or
+// has an option that runs a program.
 func uncertainties(u Unit) []Uncertainty {
 	out := assignUncertainties(u)
 	if len(u.Words) == 0 || !u.Words[0].Literal && u.Kind != Piece {

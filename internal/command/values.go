@@ -8,9 +8,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// varValues are all that the variables of a line may hold, in whatever order the
-// line runs: every value that it gives them anywhere. What else there may be is
-// not known. Parameters are kept together, as those of @.
+// varValues holds everything that the variables of a line may contain, in whatever order the line
+// runs: every value that it assigns anywhere. Other values are unknown. Parameters are combined as
+// those of @.
 type varValues struct {
 	given   map[string][]source
 	inputs  []source            // what the line hands to commands as their input
@@ -23,8 +23,8 @@ type varValues struct {
 	depth   int  // how many substitutions are around
 }
 
-// A source is what a variable is given: a word, what a command prints, what
-// commands are handed as their input, or another variable that it stands for.
+// A source is what a variable is set to: a word, the output or the input of commands, or another
+// variable that it refers to.
 type source struct {
 	src   string
 	name  string
@@ -35,7 +35,7 @@ type source struct {
 	item  bool // a pattern is replaced by what it matches
 }
 
-// A holding is what a variable may hold. all says that it can be nothing else.
+// A holding is the possible contents of a variable. all says that there are no others.
 type holding struct {
 	texts []string
 	all   bool
@@ -49,8 +49,8 @@ const (
 	maxDepth  = 4    // how deep substitutions are followed
 )
 
-// In a text, Unknown stands for what is not known, and the name of a person
-// between these two for the home folder.
+// In a text, Unknown stands for unknown text, and the name of a person between these two for the
+// home folder.
 const homeOpen, homeClose = "\x01", "\x02"
 
 // unset stands where nothing does if a variable is not set.
@@ -121,8 +121,8 @@ func parseWord(raw string) *syntax.Word {
 	return only
 }
 
-// Trials are the ways in which a unit reads once its variables are replaced by
-// what they may hold: none where it has none of which something is known.
+// Trials returns the ways in which a unit reads once its variables are replaced by their possible
+// values; none if no value is known.
 func (l Line) Trials(u Unit) (all []Unit) {
 	defer func() {
 		if recover() != nil { // as in Parse
@@ -192,8 +192,8 @@ func (l Line) Trials(u Unit) (all []Unit) {
 	return all
 }
 
-// inKnownFolder reports whether a word begins with one of the folders that every shell
-// knows, and is otherwise known: whoever looks for files reads that as it is.
+// inKnownFolder reports whether a word begins with one of the folders that every shell knows, and
+// is otherwise known: the search for files handles such a word unchanged.
 func (v *varValues) inKnownFolder(raw string) bool {
 	raw = strings.ReplaceAll(raw, `"`, "")
 	for _, name := range []string{"HOME", "PWD"} {
@@ -311,8 +311,7 @@ func (v *varValues) fields(raw string) (alts [][]Word, all bool) {
 
 const blanks = " \t\n"
 
-// A bit is a part of a word: text that bash takes as it is, or splits, or holds
-// to be a pattern.
+// A bit is a part of a word: text that bash takes literally, splits, or treats as a pattern.
 type bit struct {
 	text  string
 	split bool
@@ -533,9 +532,8 @@ func (v *varValues) behind(names holding) holding {
 	return h
 }
 
-// changed is what an expansion makes of the values of a variable. Where that is
-// not followed the values themselves stay among the texts: what is a part of one
-// lies where it does.
+// changed returns what an expansion makes of the values of a variable. If the operator is not
+// supported, the values themselves stay among the texts: a part of a value lies in the same place.
 func (v *varValues) changed(src string, p *syntax.ParamExp, texts []string) []string {
 	other := func(w *syntax.Word) []string {
 		if w == nil {
@@ -650,8 +648,8 @@ func plainText(lit string) bool {
 	return lit != "" && !strings.ContainsAny(lit, "*?[]()|+@!$`\\'\"~"+Unknown+homeOpen+homeClose+unset)
 }
 
-// blurred reports whether it is not known where some text stands in another one.
-// A home folder is a full name: it is only known where its slashes are not.
+// blurred reports whether it is not known where some text occurs in another one. Of a home folder,
+// which stands for an absolute path, only the places of the slashes are not known.
 func blurred(lit string) func(string) bool {
 	return func(t string) bool {
 		return strings.ContainsAny(t, Unknown+unset) || hasHome(t) && lit != "/"

@@ -17,13 +17,13 @@ const (
 // slack is how many bytes beyond the limit are kept, so that the cut does not split a character.
 const slack = 4
 
-// What a notice takes beside its hint.
+// The size of a notice without its hint.
 const (
 	noticeRoom  = len("...9223372036854775807 lines truncated...\n\n\n\n")
 	noticeLines = 4
 )
 
-// Limits say how much of a text is shown and how much of it is saved.
+// Limits configure how much of a text is shown and how much of it is saved.
 type Limits struct {
 	Lines    int   // lines shown; MaxLines when not positive
 	Bytes    int   // bytes shown; MaxBytes when not positive
@@ -42,18 +42,18 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// A Spill says where a text goes that is too long to show.
+// A Spill configures where a text that is too long to show is saved.
 type Spill struct {
-	// Open makes the place for the whole text and names it. It is called at
-	// most once, and only when a limit has been passed. Nil: nothing is saved.
+	// Open creates the file for the whole text and returns its name. It is called at most once, and
+	// only when a limit was exceeded. When it is nil, nothing is saved.
 	Open func() (w io.WriteCloser, path string, err error)
 
-	// Hint words what the reader may do with the whole text at path. Nil: the
-	// path alone is given.
+	// Hint returns what the reader can do with the whole text at path. When it is nil, only the
+	// path is given.
 	Hint func(path string) string
 }
 
-// A Truncated is a text as it may be shown.
+// A Truncated is a text shortened for display.
 type Truncated struct {
 	Content   string // the text, or the part of it that fits with a notice
 	Truncated bool
@@ -65,8 +65,7 @@ type Truncated struct {
 	Err       error  // why Path is missing or does not hold what it should
 }
 
-// Bound cuts s to the limits. It answers exactly as a [Truncator] that is
-// written s in any pieces.
+// Bound truncates s to the limits, exactly as a [Truncator] does that is given s in any pieces.
 func Bound(s string, lim Limits, spill Spill) Truncated {
 	l := lim.withDefaults()
 	if len(s) <= l.Bytes && strings.Count(s, "\n") < l.Lines {
