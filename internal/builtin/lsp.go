@@ -69,7 +69,7 @@ type lspCall struct {
 	c  *tool.Call
 	in lspInput
 
-	path    files.Path // of the file; of the working folder where there is none
+	path    files.Path // of the file, or else of the working directory
 	unasked bool       // nobody was asked about this call
 	knew    []string   // servers in which the file was open before
 	shown   map[string]bool

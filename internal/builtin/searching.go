@@ -18,8 +18,8 @@ type Searching struct {
 	Files  *files.Workspace
 	Engine *search.Engine
 	Order  search.Order
-	Limit  int           // of lines and of names; 0 is 100, less than 0 is none
-	Budget time.Duration // 0 is 10 seconds, less than 0 is none
+	Limit  int           // of lines and names; 100 when 0, no limit when negative
+	Budget time.Duration // 10 seconds when 0, no limit when negative
 }
 
 // Defaults.

@@ -44,7 +44,7 @@ type Loss struct {
 // Losses returns what the command line would destroy. It leaves out what a program does by itself.
 func (l Line) Losses() []Loss {
 	var out []Loss
-	found := map[string]bool{} // texts of find: what it runs is judged with it
+	found := map[string]bool{} // texts of find commands, whose own commands are read with them
 	for _, u := range l.Units {
 		d := destroyer{unit: u, dir: u.Dir}
 		for _, r := range u.Redirects {

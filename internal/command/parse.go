@@ -18,7 +18,7 @@ const (
 	Declaration             // export, declare, local, readonly, typeset, nameref
 	Assignment              // variables set for the shell itself: A=1
 	Redirection             // redirections without a command of their own: > f, or of a group
-	Test                    // [ … ], which OpenCode does not judge; [[ … ]], (( … )) and heads of loops that leave an uncertainty
+	Test                    // [ … ], which OpenCode does not check; [[ … ]], (( … )) and heads of loops that leave an uncertainty
 	Piece                   // a part of a text that could not be parsed
 )
 

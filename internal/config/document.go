@@ -76,7 +76,7 @@ func (l *loader) document(folder *input, d document) {
 // A frontMatter is what a Markdown file says about an agent.
 type frontMatter struct {
 	agent   *node // settings and prompt
-	doubted *node // a policy that had to be mended to be read, or stands where no front matter should
+	doubted *node // a policy that had to be repaired to be read, or that stands where no front matter should be
 	guessed bool  // where the front matter begins or ends
 	doubles []double
 	faults  []frontMatterError
