@@ -1,63 +1,62 @@
-// Package auth holds credentials on both sides: it decides who may talk to our
-// HTTP server, and signs people in to the servers of others.
+// Package auth authenticates in both directions: clients of our HTTP server, and
+// the user at remote servers.
 //
-// # Our server
+// # Clients of our server
 //
-// A [Guard] decides who may talk to our HTTP server. It stands in front of
-// every route, so that no handler has to remember a rule: a web page in the
-// person's browser, another user of the machine and a name that was rebound to
-// our address all end here.
+// A [Guard] decides which requests reach our HTTP server. It wraps every route,
+// so no handler has to check anything. It stops web pages open in the user's
+// browser, other users of the machine, and host names rebound to our address.
 //
 // A request passes if, in this order,
 //
-//   - it came by TLS where there is a certificate, and its Host is one we serve
+//   - it uses TLS if there is a certificate, and its Host is one we serve
 //     (else 421),
-//   - its Origin, if it has one, is ours, and the browser says that the request
-//     is of our own page or was typed in (else 403),
-//   - its method is one we know (else 405) and its head is small (else 414, 431),
-//   - it carries the token in the Authorization header (else 401, or 429 when
-//     wrong ones come in bursts), or needs none (see GuardOptions.Public) and
+//   - its Origin, if any, is ours, and the browser reports that the request comes
+//     from our own page or from the address bar (else 403),
+//   - its method is known (else 405) and its header is small (else 414, 431),
+//   - it carries the token in the Authorization header (else 401, or 429 after a
+//     burst of wrong tokens), or needs no token (see GuardOptions.Public) and
 //     carries none,
-//   - its body, if it has one, is JSON (else 415), small (else 413) and comes
-//     in time (else 408),
-//   - there is room for it (else 503).
+//   - its body, if any, is JSON (else 415), small (else 413) and arrives in time
+//     (else 408),
+//   - the server has capacity for it (else 503).
 //
-// A connection whose request does not show the token is closed with the
-// answer, so that strangers do not take the places of others; a few of those
-// that ask for public things are kept (see guests).
+// The connection of a request without the token is closed after the response, so
+// that unauthenticated clients cannot exhaust the connections. A few connections
+// that ask for public resources stay open (see guests).
 //
-// What is refused is answered with a problem (RFC 9457) whose code says why;
-// codes never change their meaning.
+// A refusal is a problem document (RFC 9457) with a code that gives the reason.
+// Codes never change their meaning.
 //
-// Names of sessions are never a credential. There are no CORS headers, and
-// those a handler sets are taken off.
+// Session names are never a credential. The server sends no CORS headers, and
+// removes any that a handler sets.
 //
-// # Servers of others
+// # Remote servers
 //
-// [SignIns] sign a person in to remote MCP servers with OAuth 2.1 and keep the
-// tokens. They are one file that every process of the person shares. A token is
-// renewed before it ends, under a lock, after a look at what another process
-// wrote meanwhile, and the answer is on disk before it is used: a server that
-// hands out a new refresh token each time and revokes everything when an old
-// one comes back never sees an old one. A [SignIns.Handler] is what the MCP
-// transport asks for tokens; only an interactive one ever opens a browser.
+// [SignIns] sign the user in to remote MCP servers with OAuth 2.1 and store the
+// tokens in one file that all processes of the user share. A token is renewed
+// before it expires, under a lock and after rereading the file, and the new
+// token is on disk before it is used. So a server that rotates refresh tokens,
+// and revokes everything when an old one is used again, never sees an old one.
+// A [SignIns.Handler] supplies tokens to the MCP transport; only an interactive
+// one opens a browser.
 //
-// What a server names is not simply asked. Every request goes to the server's
-// own origin, to the public network by https, or to an address of the kind that
-// the server's own has: this machine, a private network, the local link. That
-// holds for the text of an address and for what a name resolves to when it is
-// dialed (a proxy of the environment resolves for itself). Only for a server on
-// this machine may it be http. The metadata that a 401 names has to be at the
-// server's origin or public, and a redirect stays in its origin. Without a
-// person nothing but well-known paths is asked outside the server's origin,
-// only on the public network, and only to read; the one other request is the
-// renewal at the token endpoint of a sign-in.
+// Addresses that a server names are restricted. A request may go to the server's
+// own origin, to the public network by https, or to an address of the same kind
+// as the server's own: this machine, a private network, or the local link. The
+// rule holds for literal addresses and for what a name resolves to when it is
+// dialed (a proxy from the environment resolves names itself). Plain http is
+// allowed only for a server on this machine. The metadata that a 401 names must
+// be at the server's origin or public, and a redirect must stay within its
+// origin. Without a user present, requests outside the server's origin are
+// limited to reading well-known paths on the public network, and to renewing a
+// token at the token endpoint of an existing sign-in.
 //
-// A server is tied to the issuer, and to the origin of the token endpoint, of
-// its last sign-in. A person hears of a change before the browser opens, nobody
-// else signs in there, and the secret of the config is not sent there before
-// the old sign-in is forgotten.
+// A server is bound to the issuer of its last sign-in and to the origin of that
+// issuer's token endpoint. If either changes, the user is told before the
+// browser opens, and a non-interactive sign-in fails. The client secret from the
+// config is not sent to the new issuer until the old sign-in is deleted.
 //
-// Tokens, client secrets, codes and answers of token endpoints appear in no
-// error and no text this package gives.
+// Errors and texts of this package never contain tokens, client secrets,
+// authorization codes or responses of token endpoints.
 package auth

@@ -1,24 +1,25 @@
-// Package command parses bash command lines and finds out what permissions they
-// need. It never runs anything.
+// Package command parses Bash command lines and determines which permissions
+// they need. It never runs anything.
 //
-// # Reading
+// # Parsing
 //
-// [Parse] finds every simple command in a text, wherever it is, so that each
-// can be decided on its own. [Spellings] returns the ways in which a command
-// may be written, so that another spelling cannot evade a restriction, and
-// [Line.Suggest] returns the patterns that may be offered for an approval.
+// [Parse] finds every simple command in a text, at any depth, so that each can be
+// checked on its own. [Spellings] lists the ways to write the same command, so
+// that a different spelling cannot evade a restriction, and [Line.Suggest] lists
+// the rules that may be offered to the user for later calls.
 //
-// What cannot be parsed never counts as harmless: the result then says that
-// the text is opaque, and why.
+// What cannot be parsed is never assumed to be harmless: the result then says
+// that the text is opaque, and why.
 //
 // # Permissions
 //
-// [ReadLine] turns a command line into the permission requests that it needs
-// before it may run: for outside folders that it reaches, files that it reads
-// and changes, and the commands that it runs.
+// [ReadLine] turns a command line into the permission requests to make before it
+// runs: the folders it reaches outside the worktree, the files it reads and
+// changes, and the commands it runs.
 //
-// It decides nothing itself. Restrictions match meaning and permissions match
-// text: a request has each command as written, the other ways to write it, and
-// its parts whose meaning is not known; the rules do the rest. The requests for
-// files are those of the file tools, so that the same rules apply to both.
+// It decides nothing itself. Restrictions match the meaning of a command,
+// permissions match its text. A request therefore holds each command as written,
+// its other spellings, and the parts whose value is unknown; the rules decide.
+// Files are requested in the same way as by the file tools, so one rule applies
+// to both.
 package command

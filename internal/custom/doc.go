@@ -1,27 +1,32 @@
-// Package custom makes tools, plugins and hooks of what users put into their
-// config folders: JavaScript and TypeScript files, npm packages that are named
-// in the config, and programs of any language.
+// Package custom loads tools, plugins and hooks from the user's config folders:
+// JavaScript and TypeScript files, npm packages named in the config, and
+// programs in any language.
 //
-// Nothing is read before it is needed, and nothing of a folder that is not
-// trusted is read at all but the names of its files. Each folder has one engine,
-// so that its files share what they import; files do not share their mistakes.
-// A file that changes is there, in its new form, at the next call.
+// Files are read only when needed. In a folder that is not trusted, only file
+// names are read. Each folder has one engine, so its files share their imports;
+// an error in one file does not affect the others. A changed file takes effect
+// at the next call.
 //
 // # Programs
 //
 // [Programs] are tools and hooks in any language: JSON in, JSON or text out.
 //
-// A program is a stranger even where its folder is trusted. It may say nothing
-// or too much, never end, leave others behind or lie about what it is; whatever
-// it does becomes a result within bounds, or an error that says what it did.
+// A program is not trusted, even in a trusted folder. It may print nothing or
+// too much, never end, leave processes behind, or describe itself wrongly. The
+// outcome is always a bounded result, or an error that says what it did.
 //
-// # bun and node
+// # Bun and Node
 //
-// A [Worker] runs tool and plugin files in bun or node, for what the embedded engine can not do: native add-ons, WebAssembly,
-// servers. A [Worker] has one process, which serves the files of one config folder, stays between calls, and is started again when
-// it was lost. It answers what a script.Driver answers, in the same types.
+// A [Worker] runs tool and plugin files in Bun or Node, for what the embedded
+// engine cannot do: native add-ons, WebAssembly, servers. A Worker has one
+// process, which serves the files of one config folder, stays alive between
+// calls, and is restarted when lost. It implements the same operations as a
+// script.Driver, with the same types.
 //
-// The process runs behind the wall that commands have, or not at all, with the variables that commands get. Nothing asks about the
-// single files and programs it touches, as there is nobody in between: the wall is what holds it. Its memory is not bounded here,
-// because both runtimes reserve far more addresses than they use, which is all that a limit of the shell could count.
+// The process runs in the sandbox that commands have, or not at all, with the
+// variables that commands get. There are no permission requests for single files
+// and programs, because nothing can intercept what the process does: the sandbox
+// is the only restriction. Its memory is not bounded here, because both runtimes
+// reserve far more address space than they use, and that is all that a limit of
+// the shell could measure.
 package custom

@@ -1,21 +1,14 @@
-// Package mcpclient brings the tools of MCP servers in: it starts or reaches
-// the servers, watches over them, and registers what they offer.
+// Package mcpclient connects to MCP servers: it starts or dials them, supervises
+// them, and registers their tools.
 //
-// A [Pool] holds all servers of a configuration. Each server has a life of its
-// own, so that one that is slow, broken or hostile costs nobody else anything:
-// it has its deadlines, its bounded buffers and its log, and what goes wrong
-// ends up in its [Status]. A server that dies is started again, and a call to
-// one of its tools waits for that.
+// A [Pool] holds all servers of a configuration. Servers are independent, so a
+// slow, broken or hostile one does not affect the others: each has its own
+// deadlines, bounded buffers and log, and its errors appear in its [Status]. A
+// server that dies is restarted, and a call to one of its tools waits for that.
 //
-// What a server says about itself is not trusted. Tool definitions are bounded
-// and pinned, texts are data, and a joined name that
-// two servers claim is refused.
-//
-// # What servers say
-//
-// What a server says is made safe first. [Definition] and [ToolResult] bound and repair it, so that a bad tool is one tool less and a
-// bad result is one result less, and [Pins] remember what tools looked like, so
-// that one that changes after it was approved is found out.
-//
-// It talks to nobody: whoever holds the connection brings what came over it.
+// Nothing a server sends is trusted. [Definition] and [ToolResult] bound and
+// repair it, so that an invalid tool or result is dropped without affecting the
+// rest. [Pins] remember tool definitions, so that a tool that changes after its
+// approval is detected. A tool name that two servers claim is refused. Texts are
+// treated as data, never as instructions.
 package mcpclient

@@ -1,30 +1,29 @@
-// Package scripthost answers what scripts of tools and plugins ask of the
-// machine: files, programs, the network, variables, databases, cryptography.
+// Package scripthost serves what tool and plugin scripts request from the
+// machine: files, programs, the network, environment variables, databases,
+// cryptography.
 //
-// Nothing is answered that the rules
-// do not allow: each request is put to whoever the script works for, with the
-// name of the tool in it, before anything is done.
-//
-// The requests are those of internal/script/OPS.md.
+// Before it acts, it submits each request, with the name of the tool, to the
+// permission rules of the caller that the script works for. The requests are
+// listed in internal/script/OPS.md.
 //
 // # Bun.$
 //
-// [ParseShell] reads scripts of Bun.$: a script is read, told as the text
-// that is to be judged, and run. What differs between Bun's shell and others is
-// done Bun's way, down to the words of its own commands. What a script does to
-// the machine goes through a [Machine] and its [Files], which know the rules;
-// here is what is bounded: words, variables and outputs.
+// [ParseShell] parses scripts of Bun.$. A parsed script can be rendered as the
+// text that the rules check, and run. Where Bun's shell differs from others, it
+// behaves like Bun's, including its built-in commands and their messages. A
+// script acts on the machine through a [Machine] and its [Files], which check
+// the rules; the size of words, variables and outputs is bounded here.
 //
 // # Databases
 //
-// [OpenDB] opens databases for scripts: each is kept to the one file that
-// it was opened by, and bounded in memory. A statement takes as long as it takes,
-// and ends with the context of the call that runs it. Values come and go as JSON,
-// and mistakes are those of bun:sqlite. Who may open which file is not decided
-// here.
+// [OpenDB] opens a database for a script. It is confined to the file it was
+// opened with and bounded in memory. A statement has no time limit of its own:
+// it ends with the context of the call that runs it. Values are passed as JSON,
+// and errors are those of bun:sqlite. Permission to open the file is checked by
+// the caller.
 //
 // # Cryptography
 //
-// [CryptoOperations] need no permission, only bounds: sums of bytes, keys made
-// of passwords, random bytes, and packing.
+// [CryptoOperations] need no permission, only bounds: hashes, key derivation,
+// random bytes and compression.
 package scripthost

@@ -1,12 +1,12 @@
-// Package server is a runtime over HTTP: calls, prompts, what waits for a
-// person, records, and a stream of events. Every call takes the road that all
-// calls take, [helve.Runtime.Call], and every prompt [helve.Runtime.Turns].
+// Package server serves a runtime over HTTP: calls, prompts, pending requests,
+// records, and a stream of events. Every call goes through
+// [helve.Runtime.Call], and every prompt through [helve.Runtime.Turns].
 //
-// The handler lets everyone in: who may talk to it is decided by the gate that
-// stands before it. What a client sends is checked against the types that the
-// OpenAPI document is made from, so that document and server can not differ.
+// The handler does not authenticate: the guard in front of it does. Requests are
+// validated against the types that the OpenAPI document is generated from, so
+// the document and the server cannot differ.
 //
-// [ServeLines] speaks the protocol of programs that make calls over two pipes: a
-// request a line, and a line for the end of every call; see docs/jsonl.md. Many
-// calls are under way at a time, and whoever makes them answers what they ask.
+// [ServeLines] serves programs that make calls over two pipes: one request per
+// line, and one line for the end of every call; see docs/jsonl.md. Many calls
+// may be in progress at once, and the client answers their permission requests.
 package server

@@ -2,23 +2,20 @@
 //
 // # The screen
 //
-// There is Markdown that is
-// laid out while it arrives, an editor for the lines that a person types, and
-// the small things around them, such as coloured differences and a line that
-// says what goes on.
+// The package renders Markdown while it arrives, edits the lines that the user
+// types, and draws colored diffs and a status line.
 //
-// It works on readers and writers and knows no terminal: whoever calls it
-// switches the terminal to raw mode, says how large it is and passes on what
-// is printed. No character of a text that could hide or repaint something is
-// ever printed as it is.
+// It works on readers and writers and never opens a terminal. The caller switches
+// the terminal to raw mode, reports its size and copies the output to it.
+// Characters that could hide or overwrite text are never printed as they are.
 //
 // # The transcript
 //
-// A [Transcript] tells the events of a session as text for people: what a
-// model says and thinks, which calls it makes and how they end, what goes on at
-// the moment. It tells of what happens now ([Transcript], [Split]) and of what
-// was kept ([PartText], [BrokenTurn]).
+// A [Transcript] renders the events of a session as text: what the model writes
+// and thinks, its calls and their outcome, and what is in progress. It covers
+// live events ([Transcript], [Split]) and stored ones ([PartText],
+// [BrokenTurn]).
 //
-// It writes to what it is given and asks nobody anything. What others have said
-// is printed only after it was made safe for a terminal.
+// It writes to a given writer and never prompts. Text from models and tools is
+// made safe for a terminal before it is printed.
 package terminal
