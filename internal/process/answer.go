@@ -25,9 +25,8 @@ func (r *ExitError) Error() string {
 	return fmt.Sprintf("%s ended with code %d: %s", r.Program, r.Code, r.Said)
 }
 
-// Answer runs a program to its end, as [Room.Converse] does: it reads a text
-// and prints one, of limit bytes at the most. Another code than 0 is a
-// [ExitError].
+// Answer runs a program to its end, as [Executor.Converse] does: it writes a text to the program
+// and returns what it prints, at most limit bytes. An exit code other than 0 is an [ExitError].
 func (r *Executor) Answer(ctx context.Context, p Program, question []byte, limit int64) ([]byte, error) {
 	reply, err := r.Converse(ctx, p, Dialog{Question: question, Limit: limit})
 	switch {

@@ -14,10 +14,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errNotSent says that a message has not reached the keeper.
+// errNotSent reports that a message did not reach the supervisor.
 var errNotSent = fmt.Errorf("%w: gone", ErrKeeper)
 
-// start has the keeper start a command.
+// start has the supervisor start a command.
 func (k *supervisor) start(ctx context.Context, s *spawn, p *Process) error {
 	k.mu.Lock()
 	if k.quits || k.closing {
@@ -46,7 +46,7 @@ func (k *supervisor) start(ctx context.Context, s *spawn, p *Process) error {
 	select {
 	case m = <-wait:
 	case <-ctx.Done():
-		// The keeper does things in order, so this ends what may have started.
+		// The supervisor works in order, so this ends whatever may have started.
 		_ = k.write(&message{op: opEnd, id: p.serial}, nil)
 		return ctx.Err()
 	}
@@ -86,9 +86,8 @@ func (k *supervisor) write(m *message, files []*os.File) error {
 	return err
 }
 
-// request sends a message and waits for the answer. When the keeper is gone, so
-// is all that it kept, and the answer is nil. One that does not answer is
-// killed.
+// request sends a message and waits for the reply. The reply is nil when the supervisor is gone,
+// together with all its commands. A supervisor that does not reply is killed.
 func (k *supervisor) request(m *message) *message {
 	k.mu.Lock()
 	if k.closing {

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	drainQuiet = 100 * time.Millisecond // without a byte, after which nobody waits for more
-	drainLimit = time.Second            // after which nobody waits in any case
+	drainQuiet = 100 * time.Millisecond // the time without a byte after which reading stops
+	drainLimit = time.Second            // the time after which reading stops in any case
 	logRest    = 20 * time.Millisecond  // between looks at the file of a detached command
 	listenRest = 100 * time.Millisecond // between two calls of a listener
 	keepBytes  = 32 << 10
@@ -35,15 +35,14 @@ type CaptureOptions struct {
 	Lines int64 // zero does not count them
 	Quota int64 // bytes after which the spill stays as it is; 256 MiB when zero
 
-	// Filter, if set, is what every piece goes through before anything else is
-	// done with it, in order. At the end of the stream it is called once more,
-	// with end; not where somebody else reads on, see [Rest]. What it returns
-	// is used before it is called again.
+	// Filter, if set, processes every piece of output, in order, before anything else. At the end
+	// of the stream it is called once more, with end, unless another process reads on; see [Rest].
+	// Its result is used before the next call.
 	Filter func(p []byte, end bool) []byte
 
-	// Listen is told what has come: at once when something comes after a
-	// pause, then ten times a second at most, and always the last state,
-	// before Settle or Detach return. They wait for it; the command does not.
+	// Listen is called with the state of the output: at once for output after a pause, then at most
+	// ten times a second, and with the last state before Settle or Detach return. They wait for it;
+	// the command does not.
 	Listen func(Output)
 }
 
@@ -95,12 +94,12 @@ type Rest struct {
 // Filter holds back comes before it.
 func (r *Rest) Pipe() io.ReadCloser { return r.pipe }
 
-// HandedOn says that somebody else reads the Pipe and closes it. What the
-// Filter holds back is theirs, and the Capture has what it has.
+// HandedOn reports that another process reads the Pipe and closes it. That process gets what the
+// Filter holds back; the Capture keeps what it already has.
 func (r *Rest) HandedOn() { r.sink.close(false) }
 
-// Close lets go of the pipe: the processes that hold it can not print any
-// more. What the Filter held back is part of the output then.
+// Close closes the pipe: processes that hold its other end can no longer print. What the Filter
+// held back becomes part of the output.
 func (r *Rest) Close() error {
 	r.sink.flush()
 	r.sink.close(true)
@@ -112,8 +111,8 @@ func NewCapture(o CaptureOptions) *Capture {
 	return &Capture{sink: newSink(o), listen: o.Listen}
 }
 
-// Start starts a command and reads what it prints. It is called once. After it
-// has succeeded, Settle or Detach has to be called.
+// Start starts a command and reads what it prints. It must be called only once. After it succeeds,
+// Settle or Detach must be called.
 func (c *Capture) Start(ctx context.Context, r *Runner, cmd Command) (*Process, error) {
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -136,8 +135,8 @@ func (c *Capture) Start(ctx context.Context, r *Runner, cmd Command) (*Process, 
 	return p, nil
 }
 
-// start starts a command that prints to the pipe. A detached one prints to a
-// file, which is there when nobody reads the pipe any more.
+// start starts a command that prints to the pipe. A detached one prints to a file, so that it can
+// go on when nothing reads the pipe.
 func (c *Capture) start(ctx context.Context, r *Runner, cmd Command, pipe *os.File) (*Process, error) {
 	if !cmd.Detached {
 		defer pipe.Close()
@@ -165,8 +164,8 @@ func (c *Capture) start(ctx context.Context, r *Runner, cmd Command, pipe *os.Fi
 	return p, nil
 }
 
-// forward copies what a command prints from a file to the pipe. When the command
-// is done it goes on for as long as Settle reads a pipe that is held open.
+// forward copies what a command prints from a file to the pipe. After the command has ended it goes
+// on as long as Settle reads a pipe that is still open.
 func (c *Capture) forward(log, pipe *os.File, done <-chan struct{}) {
 	defer close(c.copied)
 	defer log.Close()
@@ -181,7 +180,7 @@ func (c *Capture) forward(log, pipe *os.File, done <-chan struct{}) {
 			last = now
 		}
 		if err != nil || !limit.IsZero() && (now.After(limit) || now.Sub(last) >= drainQuiet) {
-			return // nobody reads on, or nothing more comes
+			return // nothing reads on, or nothing more arrives
 		}
 		select {
 		case <-done:
@@ -195,7 +194,7 @@ func (c *Capture) forward(log, pipe *os.File, done <-chan struct{}) {
 // to; "" for another. It stays until it is removed.
 func (c *Capture) Log() string { return c.log }
 
-// read reads the pipe to its end, or until it is told to stop.
+// read reads the pipe to its end, or until it is stopped.
 func (c *Capture) read() {
 	defer close(c.still)
 	buf := make([]byte, chunk)
@@ -246,10 +245,9 @@ func (c *Capture) notify() {
 // Output is what has come up to now.
 func (c *Capture) Output() Output { return c.sink.snapshot() }
 
-// Settle is called when the command is done. It reads what is still in the
-// pipe: to the end, or, when another process holds the pipe open, until
-// nothing has come for a moment, a second at most. Then it returns the Rest,
-// which is nil at the end.
+// Settle is called after the command has ended. It reads what is left in the pipe: to the end, or,
+// if another process keeps the pipe open, until output pauses, at most for a second. It returns the
+// Rest, or nil at the end of the stream.
 func (c *Capture) Settle() *Rest {
 	limit := time.NewTimer(drainLimit)
 	defer limit.Stop()
@@ -283,10 +281,9 @@ func (c *Capture) count() int64 {
 	return c.sink.bytes
 }
 
-// Detach stops reading now, as for a command that goes on in the background,
-// and returns the Rest; nil when the end was reached. Where a pipe can not be
-// handed on (Windows), it is closed. Both the second call of Detach and one
-// after Settle return the same.
+// Detach stops reading now, as for a command that goes on in the background, and returns the Rest,
+// or nil at the end of the stream. Where a pipe cannot be handed on (Windows), it is closed. Calls
+// after the first Detach or Settle return the same Rest.
 func (c *Capture) Detach() *Rest {
 	c.once.Do(func() {
 		err := c.pipe.SetReadDeadline(time.Unix(1, 0))

@@ -19,15 +19,15 @@ import (
 )
 
 const (
-	keeperLimit = 15 * time.Second // for a keeper to come up
+	keeperLimit = 15 * time.Second // for a supervisor to start
 	maxTags     = 4096
-	maxTries    = 10 // keepers that go just when they are asked
+	maxTries    = 10 // supervisors that exit just when they are asked
 
 	childStopped = 5 // CLD_STOPPED
 )
 
-// keepers are those of a runner, by the key of their place, and those that
-// take no more commands but still have something to keep.
+// keepers are the supervisors of a runner, by the key of their SupervisorSpec, and those that
+// accept no more commands but still have some running.
 type keepers struct {
 	by    map[string]*supervisor
 	old   map[*supervisor]bool
@@ -52,15 +52,15 @@ type supervisor struct {
 
 	mu      sync.Mutex
 	procs   map[uint64]*Process // that are not done
-	tags    map[uint64]uint64   // of commands, for when the keeper is lost
+	tags    map[uint64]uint64   // of commands, for when the supervisor is lost
 	waits   map[uint64]chan *message
 	asks    uint64
 	idle    *time.Timer
-	quits   bool // it was told to go
-	closing bool // its reader is at an end: nobody waits any more
+	quits   bool // it was asked to exit
+	closing bool // its reader has ended: nothing waits any more
 }
 
-// startKept starts a command by the keeper of its place.
+// startKept starts a command through the supervisor of its place.
 func (r *Runner) startKept(ctx context.Context, place SupervisorSpec, s *spawn, p *Process) error {
 	for try := 0; ; try++ {
 		k, err := r.keeper(ctx, place)
@@ -75,7 +75,7 @@ func (r *Runner) startKept(ctx context.Context, place SupervisorSpec, s *spawn, 
 	}
 }
 
-// keeper returns the keeper of a place when it is up.
+// keeper returns the running supervisor of a place, and starts it if needed.
 func (r *Runner) keeper(ctx context.Context, place SupervisorSpec) (*supervisor, error) {
 	r.mu.Lock()
 	if r.closed {
@@ -103,8 +103,8 @@ func (r *Runner) keeper(ctx context.Context, place SupervisorSpec) (*supervisor,
 	}
 }
 
-// live is the life of a keeper. It holds a thread, because the keeper is told
-// when the thread that started it dies.
+// live runs a supervisor until it ends. It locks its thread, because the kernel signals the
+// supervisor when the thread that started it dies.
 func (k *supervisor) live(place SupervisorSpec) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -140,13 +140,12 @@ func (k *supervisor) live(place SupervisorSpec) {
 	wakeful(k.cmd.Process.Pid)
 	k.cmd.Wait()
 	close(k.dead)
-	_ = k.conn.SetReadDeadline(time.Now().Add(time.Second)) // should somebody else hold the other end
+	_ = k.conn.SetReadDeadline(time.Now().Add(time.Second)) // in case another process holds the other end
 	<-lost
 	k.conn.Close()
 }
 
-// wakeful waits for the end of a child, and wakes it whenever somebody stops
-// it, as a command could.
+// wakeful waits for a child to exit, and continues it whenever a command stops it.
 func wakeful(pid int) {
 	for {
 		var info unix.Siginfo
@@ -207,12 +206,12 @@ func (k *supervisor) waitReady(up <-chan error) error {
 	}
 }
 
-// readLoop takes what the keeper says, until it says no more.
+// readLoop reads the messages of the supervisor until the connection ends.
 func (k *supervisor) readLoop(place SupervisorSpec, up chan<- error, lost chan<- struct{}) {
 	defer close(lost)
 	err := k.readMessages(up)
 	if err != nil && err != io.EOF {
-		// What comes is no keeper's word: a command has got hold of it.
+		// Only the supervisor may send here: a command has got hold of the connection.
 		k.cmd.Process.Kill()
 	}
 	k.detach(place)
@@ -226,7 +225,7 @@ func (k *supervisor) readLoop(place SupervisorSpec, up chan<- error, lost chan<-
 	}
 	for serial, p := range procs {
 		if waits[serial] != nil {
-			continue // not started as far as is known: who starts it is told, and may ask another keeper
+			continue // not started as far as is known: the caller of start gets an error and may try another supervisor
 		}
 		p.setStatus(Status{Code: -1, Signal: syscall.SIGKILL, Err: fmt.Errorf("%w: lost", ErrKeeper)})
 	}
@@ -302,7 +301,7 @@ func (k *supervisor) take(m *message) {
 	}
 	k.mu.Unlock()
 	if wait != nil {
-		wait <- m // has room
+		wait <- m // has capacity
 	}
 	if done != nil {
 		done.setStatus(Status{Code: int(m.num), Signal: syscall.Signal(m.signal)})
@@ -322,7 +321,7 @@ func (k *supervisor) dropTags() {
 	}
 }
 
-// detach takes the keeper out of the runner's hands: no more commands for it.
+// detach removes the supervisor from the runner: it gets no more commands.
 func (k *supervisor) detach(place SupervisorSpec) {
 	k.r.mu.Lock()
 	if k.r.keepers.by[place.Key] == k {
@@ -337,7 +336,7 @@ func (k *supervisor) detach(place SupervisorSpec) {
 	k.mu.Unlock()
 }
 
-// stopIfIdle lets the keeper go when it has nothing to do for long enough.
+// stopIfIdle retires the supervisor when it has had nothing to do for long enough.
 func (k *supervisor) stopIfIdle() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -355,7 +354,7 @@ func (k *supervisor) restLocked() {
 	}
 }
 
-// retire tells the keeper to go as soon as nothing is left to keep.
+// retire tells the supervisor to exit as soon as none of its commands is left.
 func (k *supervisor) retire() {
 	k.r.mu.Lock()
 	defer k.r.mu.Unlock()
@@ -374,7 +373,7 @@ func (k *supervisor) retire() {
 	go k.write(&message{op: opRetire}, nil)
 }
 
-// closeKeepers ends the keepers with all that they keep.
+// closeKeepers ends the supervisors with all their commands.
 func (r *Runner) closeKeepers() error {
 	r.mu.Lock()
 	var all []*supervisor
@@ -419,7 +418,7 @@ func (k *supervisor) close() error {
 	return fmt.Errorf("close runner: %w had to be killed", ErrKeeper)
 }
 
-// brief keeps the first bytes that a keeper prints: why it could not start.
+// brief keeps the first bytes that a supervisor prints: why it could not start.
 type brief struct {
 	mu sync.Mutex
 	b  bytes.Buffer

@@ -18,8 +18,8 @@ const (
 	headSaid    = 2 << 10  // bytes that are kept of its beginning
 	tailSaid    = 6 << 10  // and of its end
 
-	// When a program and all that it has started are gone, its pipes are at
-	// their end, unless somebody who could not be found still holds them.
+	// When a program and all that it started are gone, its pipes end, unless a process that could
+	// not be found still holds them.
 	letGo       = time.Second / 2
 	lastLook    = 50 * time.Millisecond
 	runMaxTries = 100
@@ -33,7 +33,7 @@ var (
 	ErrTooMuch = errors.New("it printed more than is taken")
 )
 
-// A Dialog is what a program is told, and how its answer is taken.
+// A Dialog is what is written to a program, and how its output is read.
 type Dialog struct {
 	Question []byte // for its standard input; it need not read it
 	// Limit is how many bytes it may print. Where it is 0, it may print
@@ -194,7 +194,7 @@ func (p *pipeEnd) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// readLines reads what a program says until nobody can say more.
+// readLines reads the program's output to the end.
 func (t Dialog) readLines(r io.Reader) string {
 	lines := bufio.NewReaderSize(r, maxSaidLine)
 	var kept ends

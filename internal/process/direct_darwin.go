@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errNoTable says that processes can not be listed on this system.
+// errNoTable reports that processes cannot be listed on this system.
 var errNoTable = errors.New("no process table")
 
 // A trace is by what a command is found again.
@@ -18,7 +18,7 @@ type trace struct {
 
 // A processInfo is what the process table says about a process.
 type processInfo struct {
-	pid, parent, group, session int    // the session is not told
+	pid, parent, group, session int    // the session is not available
 	since                       uint64 // microseconds
 	zombie                      bool
 	name                        string
@@ -43,7 +43,7 @@ func table() ([]processInfo, error) {
 	return all, nil
 }
 
-// hasVariable is not known here: the environment of others can not be read.
+// hasVariable is always false: other environments cannot be read here.
 func hasVariable(int, string) bool { return false }
 
 func newSurvivor(e processInfo) Survivor { return Survivor{PID: e.pid, Name: e.name, Line: e.name} }
@@ -58,7 +58,7 @@ func startedAt(pid int) uint64 {
 	return uint64(p.Proc.P_starttime.Sec)*1e6 + uint64(p.Proc.P_starttime.Usec)
 }
 
-// closeLeft can not know what commands have left that are done.
+// closeLeft does nothing: what finished commands left behind cannot be found here.
 func (r *Runner) closeLeft() {}
 
 func (r *Runner) tagDirect(*Process) {}

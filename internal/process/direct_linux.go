@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errNoTable says that processes can not be listed on this system.
+// errNoTable reports that processes cannot be listed on this system.
 var errNoTable = errors.New("no process table")
 
 func directAttr() *syscall.SysProcAttr {

@@ -24,8 +24,8 @@ func (r *Runner) startDirect(s *spawn, p *Process) error {
 	p.by = direct{r}
 	started := make(chan error)
 	go func() {
-		// The command is told when the thread that started it dies, so the
-		// thread has to stay as long as the command does.
+		// The kernel signals the command when the thread that started it dies, so the thread must
+		// stay as long as the command does.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		child, err := os.StartProcess(s.path, s.argv, &os.ProcAttr{
@@ -77,9 +77,8 @@ func (r *Runner) waitChild(child *os.Process, p *Process) {
 	p.setStatus(status)
 }
 
-// members lists the living processes of a command, as far as they can be
-// told from others. known are those of an earlier look, which stay members
-// when they lose their parent; it is filled.
+// members lists the living processes of a command, as far as they can be identified. known holds
+// those found earlier, which stay members when they lose their parent; members adds to it.
 func (direct) members(p *Process, known map[int]uint64) (list []processInfo, err error) {
 	all, err := table()
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// errNoTable says that processes can not be listed on this system: a command
-// is reached by its group alone.
+// errNoTable reports that processes cannot be listed on this system: a command is reached only by
+// its group.
 var errNoTable = errors.New("no process table")
 
 // A trace is by what a command is found again.
@@ -34,7 +34,7 @@ func directAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: tru
 
 func startedAt(int) uint64 { return 0 }
 
-// closeLeft can not know what commands have left that are done.
+// closeLeft does nothing: what finished commands left behind cannot be found here.
 func (r *Runner) closeLeft() {}
 
 func (r *Runner) tagDirect(*Process) {}

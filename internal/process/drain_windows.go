@@ -2,5 +2,5 @@ package process
 
 import "os"
 
-// drain has nothing to do where a pipe can not be handed on.
+// drain does nothing where a pipe cannot be handed on.
 func drain(*os.File, func([]byte)) (ended bool) { return true }

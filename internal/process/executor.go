@@ -18,8 +18,8 @@ const (
 	// slack is what a command gets beyond its time, so that one that needs
 	// just that long is not ended.
 	slack = 100 * time.Millisecond
-	// settleIn is how long a command in the background is watched before the
-	// call returns, so that one that fails at once is told of at once.
+	// settleIn is how long a background command is watched before the call returns, so that an
+	// immediate failure is reported at once.
 	settleIn = 500 * time.Millisecond
 )
 
@@ -28,13 +28,13 @@ type ShellCommand struct {
 	Line, Dir     string
 	Title         string
 	Session, Call string
-	Timeout       time.Duration     // the room's when 0
+	Timeout       time.Duration     // the executor's when 0
 	Background    bool              // it becomes a job at once
-	ReadOnly      bool              // the worktree is not to be changed, as far as there is a wall
-	Locked        bool              // and where there is none, nothing is run
-	Sieve         PathFilter        // what may be read, for the wall
+	ReadOnly      bool              // the worktree must not be changed, as far as there is a sandbox
+	Locked        bool              // and where there is no sandbox, nothing is run
+	Sieve         PathFilter        // which files may be read, for the sandbox
 	Set           map[string]string // variables it gets beside the usual ones
-	Show          int               // bytes that the caller can show, the hint before them; what the room's limits say when 0
+	Show          int               // bytes that the caller can show, with the hint; the executor's limit when 0
 	Hint          func(path string) string
 	Watch         func(preview string)
 	// Ended, if set, is called when the command went on as a job and nothing
@@ -81,9 +81,9 @@ type execution struct {
 	detached bool // what it leaves running goes on
 }
 
-// Run runs a command to its end, or until its time is up, ctx ends, or it goes
-// on as a job. That it fails is no error; that it can not be started is, and so
-// is [ErrFull] for one that is to be a job at once.
+// Run runs a command to its end, or until its time is up, ctx ends, or it goes on as a job. A
+// command that fails is not an error; one that cannot be started is, and [ErrFull] is returned if
+// it should start as a job and there are too many.
 func (r *Executor) Run(ctx context.Context, cmd ShellCommand) (*Outcome, error) {
 	slot, err := r.reserve(cmd)
 	if err != nil {
@@ -145,8 +145,8 @@ func (r *Executor) timeout(cmd ShellCommand) time.Duration {
 	return min(cmd.Timeout, r.opt.MaxTimeout)
 }
 
-// limits are the options of the room with the limits of the command. What is
-// said beside the output needs room too.
+// limits returns the executor's options with the limits of the command. The notes beside the output
+// count against them too.
 func (x *execution) limits() ExecutorOptions {
 	o := x.room.opt
 	if x.cmd.Show > 0 {
@@ -277,8 +277,7 @@ func (x *execution) commandEnded() {
 	x.goOn(rest)
 }
 
-// goOn makes the command, or what it left, a job. Where that can not be, it is
-// ended.
+// goOn turns the command, or what it left running, into a job. If that fails, it ends them.
 func (x *execution) goOn(rest *Rest) {
 	streams := JobStreams{Head: x.soFar()}
 	if rest != nil {

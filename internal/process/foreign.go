@@ -226,7 +226,7 @@ func (b *job) handleRequests(inputs chan<- pending) {
 		base, ok := strings.CutSuffix(path, askExt)
 		if !ok {
 			if info, err := d.Info(); err == nil && time.Since(info.ModTime()) > staleAsk {
-				_ = os.Remove(path) // nobody came back for it
+				_ = os.Remove(path) // no process came back for it
 			}
 			continue
 		}

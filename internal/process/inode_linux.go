@@ -18,8 +18,8 @@ func severalNames(info fs.FileInfo) (fileID, bool) {
 	return fileID{uint64(st.Dev), st.Ino}, st.Nlink > 1
 }
 
-// changeTime is when a folder was changed in any way. Nobody can set it, as
-// they can its time of modification.
+// changeTime returns when a folder was last changed in any way. Unlike the modification time, it
+// cannot be set.
 func changeTime(info fs.FileInfo) time.Time {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return time.Unix(st.Ctim.Unix())

@@ -10,7 +10,7 @@ import (
 // A fileID would say which file it is, whatever its name.
 type fileID struct{}
 
-// severalNames can not tell here, where there is no wall either.
+// severalNames is always false here, where there is no sandbox either.
 func severalNames(fs.FileInfo) (fileID, bool) { return fileID{}, false }
 
 // changeTime is when a folder was changed, as far as that is known here.

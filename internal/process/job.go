@@ -45,7 +45,7 @@ type JobsOptions struct {
 	Keep     time.Duration    // how long ended jobs are kept; 24 hours
 	Max      int              // most jobs that run at once; 16
 	Grace    time.Duration    // between asking a tree to end and ending it by force; 3 seconds
-	OnChange func(JobInfo)    // told of a start, of output (ten times a second at most), of the exit and of the end; one call at a time for a job; it must not wait for the job
+	OnChange func(JobInfo)    // called at a start, for output (at most ten times a second), at the exit and at the end; one call at a time for each job; it must not wait for the job
 	Now      func() time.Time // time.Now
 }
 
@@ -60,9 +60,8 @@ type JobSpec struct {
 	PID     int       // of the direct child; one that does not descend from this process is shown, never signalled
 	Began   time.Time // now when zero
 
-	// Ended, if set, is called once when nothing of the job runs any more, or
-	// what does could not be ended. Nobody sees the job as ended before it
-	// has returned.
+	// Ended, if set, is called once when no process of the job runs any more, or the rest could not
+	// be ended. The job is not shown as ended before it returns.
 	Ended func()
 }
 
@@ -70,7 +69,7 @@ type JobSpec struct {
 // that waits in it, as it does for a pipe of package os.
 type JobStreams struct {
 	Head []byte         // output that came before
-	Out  io.ReadCloser  // the output from there on; nil: there is none
+	Out  io.ReadCloser  // the output from there on; nil for none
 	In   io.WriteCloser // its input; nil: closed
 }
 
@@ -182,9 +181,8 @@ type JobSlot struct {
 	once sync.Once
 }
 
-// Reserve keeps a place for a job that is to come, so that a command that
-// could not go on is not started. It makes sure that there is room on the disk
-// too; the first one also sweeps.
+// Reserve reserves a slot for a job, so that a command that could not go on is not started. It also
+// ensures that there is enough disk space; the first call sweeps.
 func (j *Jobs) Reserve() (*JobSlot, error) {
 	sweep, err := j.reserve()
 	if err != nil {
@@ -201,7 +199,7 @@ func (j *Jobs) Reserve() (*JobSlot, error) {
 	return slot, nil
 }
 
-// afford makes sure that the output of one more job has room.
+// afford ensures that the output of one more job fits within the limits.
 func (t *jobTable) afford() error {
 	if err := private(t.opt.Dir); err != nil {
 		return fmt.Errorf("making the folder of jobs: %w", err)

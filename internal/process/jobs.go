@@ -17,7 +17,7 @@ const pollTime = 100 * time.Millisecond
 // List returns the jobs of a session, all of them when it is empty, the
 // oldest first.
 func (j *Jobs) List(session string) []JobInfo {
-	all, _ := ListJobs(j.opt.Dir) // without a folder there are none
+	all, _ := ListJobs(j.opt.Dir) // without a folder there are no others
 	for _, b := range j.running() {
 		info := b.snapshot()
 		if at := slices.IndexFunc(all, func(i JobInfo) bool { return i.ID == info.ID }); at >= 0 {

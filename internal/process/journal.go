@@ -44,9 +44,9 @@ type Journal struct {
 
 type journalLine struct{ from, line string }
 
-// NewJournal returns the journal of a program, with a file in the folder when that is
-// not "". The file and the folder are made when there is something to write;
-// trouble with them is not told, and the lines stay in memory then.
+// NewJournal returns the journal of a program, with a file in the folder if folder is not "". The
+// file and the folder are created on the first write; if that fails, the lines stay in memory and
+// no error is reported.
 func NewJournal(folder, name string) *Journal {
 	j := &Journal{tokens: burstLines, filled: time.Now()}
 	if folder != "" {

@@ -14,25 +14,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keeping says that there are keepers on this system.
+// keeping reports whether there are supervisors on this system.
 const keeping = true
 
 const (
 	keeperName = "helve-keeper"
-	controlFD  = 3 // of a keeper: the way to its runner
+	controlFD  = 3 // in a supervisor: the connection to its runner
 	readSize   = 64 << 10
 	roundPause = 10 * time.Millisecond // between two rounds of killing, unless something ends before
 )
 
 // A trace is by what a command is found again.
 type trace struct {
-	serial uint64 // by which the keeper knows it
-	since  uint64 // without a keeper: when it was started, by the clock of the process table
-	tag    uint64 // without a keeper
+	serial uint64 // by which the supervisor knows it
+	since  uint64 // without a supervisor: when it was started, by the clock of the process table
+	tag    uint64 // without a supervisor
 }
 
-// A supervisorState is the state of a keeper: the commands it has started, and the way
-// back to the runner.
+// A supervisorState is the state of a supervisor: the commands it has started, and the connection
+// to the runner.
 type supervisorState struct {
 	tree   *childTree
 	parent int // at the start; another one later says that the runner has died
@@ -55,7 +55,7 @@ type supervisorState struct {
 	changed  chan struct{} // closed and made anew when something was reaped
 }
 
-// A kept is a command as its keeper knows it.
+// A kept is a command as its supervisor knows it.
 type kept struct {
 	id   uint64
 	pid  int
@@ -64,12 +64,11 @@ type kept struct {
 	done bool
 }
 
-// KeeperMain is what the helper program runs to be a keeper, in a process that
-// a [Runner] has started, or in a program that such a process has become. It
-// returns the exit code, after everything that was started through it is
-// gone.
+// KeeperMain is the main function of a supervisor: the helper program runs it in a process that a
+// [Runner] has started, or in a program that such a process has exec'd. It returns the exit code,
+// after everything that it started is gone.
 func KeeperMain() int {
-	runtime.LockOSThread() // the one thread that has children: they are told of its death
+	runtime.LockOSThread() // the one thread that has children: they are signalled when it dies
 	if err := keepMain(); err != nil {
 		fmt.Fprintln(os.Stderr, "keeper:", err)
 		return 1
@@ -92,8 +91,8 @@ func keepMain() error {
 		return fmt.Errorf("become sub-reaper: %w", err)
 	}
 	setName()
-	// No command shall look into this process or take its way to the runner.
-	// The wall works without this, so an error does not matter.
+	// No command may inspect this process or take over its connection to the runner. The sandbox
+	// works without this, so an error does not matter.
 	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT)
@@ -112,8 +111,8 @@ func keepMain() error {
 	return err
 }
 
-// setName makes the keeper known by name, to people and to other runners.
-// Behind a wall the file may be shut.
+// setName sets the name of the supervisor's process, for people and other runners. In a sandbox the
+// file may not be writable.
 func setName() {
 	err := os.WriteFile("/proc/self/comm", []byte(keeperName), 0)
 	if err != nil && unix.Gettid() == os.Getpid() {
@@ -270,7 +269,7 @@ func (k *supervisorState) spawn(m *message, fds []int) {
 	k.wake()
 }
 
-// badFolder says whether a command can not run in a folder at all.
+// badFolder reports whether a command cannot run in a folder at all.
 func badFolder(dir string) bool {
 	if dir == "" {
 		return false

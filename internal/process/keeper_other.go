@@ -8,10 +8,10 @@ import (
 	"os"
 )
 
-// keeping says that there are no keepers on this system.
+// keeping reports whether there are supervisors on this system.
 const keeping = false
 
-// keepers do not exist here.
+// keepers is empty: there are no supervisors here.
 type keepers struct{}
 
 func (r *Runner) startKept(context.Context, SupervisorSpec, *spawn, *Process) error { return ErrKeeper }

@@ -58,7 +58,7 @@ func self() identity {
 	return id
 }
 
-// What is known about the process that runs a job.
+// A presence is what is known about the process that runs a job.
 type presence int
 
 const (
@@ -163,7 +163,7 @@ func (i JobInfo) sound() bool {
 	return least >= 0 && i.Quota <= mostData && names <= mostName && texts <= mostCommand
 }
 
-// view is the job as it stands now, as far as that can be told from here.
+// view returns the current state of the job, as far as it is known here.
 func (e ledgerEntry) view(dir string, me identity) JobInfo {
 	info := e.JobInfo
 	if info.State != JobRunning {

@@ -18,8 +18,8 @@ import (
 // read.
 const maxFolders = 200_000
 
-// ErrTooManyFolders says that not all files that may not be read could be
-// found. No command runs behind a wall that leaves some of them open.
+// ErrTooManyFolders reports that the files denied to read could not all be found. No command runs
+// in a sandbox that leaves some of them readable.
 var ErrTooManyFolders = errors.New("there are too many folders to find every file in them that may not be read, so the wall could not cover them all: " +
 	"start in a folder with less below it, remove what is not needed, or set the config key wall.level to off")
 
@@ -49,7 +49,7 @@ type maskedFolder struct {
 	aliases []string
 }
 
-// A PathFilter tells which files may be read; see permission.Policy.Sieve.
+// A PathFilter reports which files may be read; see permission.Policy.
 type PathFilter struct {
 	Passes func(names ...string) bool // nil: all may
 	Key    string

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// owner finds the command that a child of the keeper belongs to: it is the
-// command itself, or it has come to the keeper when it lost its parent.
+// owner finds the command that a child of the supervisor belongs to: the child is the command
+// itself, or the supervisor adopted it when it lost its parent.
 func (k *supervisorState) owner(pid int) *kept {
 	if c := k.byPID[pid]; c != nil {
 		return c
@@ -31,9 +31,8 @@ func (k *supervisorState) owner(pid int) *kept {
 	return nil
 }
 
-// roots lists the children of the keeper that belong to a command. When there
-// are none, there is no process of it: whatever it has started has one of them
-// above it.
+// roots lists the children of the supervisor that belong to a command. If there are none, the
+// command has no process left, because every descendant has one of them above it.
 func (k *supervisorState) roots(c *kept) (pids []int) {
 	for _, pid := range k.tree.ownChildren() {
 		if k.owner(pid) == c {
@@ -41,7 +40,7 @@ func (k *supervisorState) roots(c *kept) (pids []int) {
 		}
 	}
 	if !c.done && len(pids) == 0 {
-		pids = append(pids, c.pid) // the process table can not be read
+		pids = append(pids, c.pid) // the process table cannot be read
 	}
 	return pids
 }
@@ -65,8 +64,8 @@ func (k *supervisorState) forgetEnded() {
 	}
 }
 
-// hit sends a signal to all processes of a command, by their groups: a group
-// has processes of one command only, and nobody can leave or fork in between.
+// hit sends a signal to all processes of a command, by their groups: a group has processes of one
+// command only, and none can leave or fork in between.
 func (k *supervisorState) hit(id uint64, sig unix.Signal) unix.Errno {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -77,7 +76,7 @@ func (k *supervisorState) hit(id uint64, sig unix.Signal) unix.Errno {
 	return k.hitAll(k.roots(c), sig)
 }
 
-// hitAll sends a signal to children of the keeper and all below them.
+// hitAll sends a signal to children of the supervisor and all their descendants.
 func (k *supervisorState) hitAll(roots []int, sig unix.Signal) unix.Errno {
 	result := unix.ESRCH
 	own := unix.Getpgrp()
@@ -85,7 +84,7 @@ func (k *supervisorState) hitAll(roots []int, sig unix.Signal) unix.Errno {
 	strike := func(pid int) {
 		pgid, err := unix.Getpgid(pid)
 		if err != nil || pgid <= 1 || pgid == own {
-			pgid = -pid // this process alone; it can not be in our group
+			pgid = -pid // this process alone; it cannot be in our group
 		}
 		if seen[pgid] {
 			return
@@ -171,8 +170,7 @@ func waitOrTimeout(c <-chan struct{}, d time.Duration) {
 	}
 }
 
-// killAll kills everything. In a namespace of its own, the keeper's end does
-// the rest.
+// killAll kills everything. In a PID namespace, the end of the supervisor does the rest.
 func (k *supervisorState) killAll() {
 	for limit := time.Now().Add(killLimit); time.Now().Before(limit); {
 		k.mu.Lock()

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// ofAnother reports whether a folder belongs to somebody else than who runs
-// this program, as where root works in a user's folder.
+// ofAnother reports whether a folder belongs to a user other than the one who runs this program, as
+// when root works in a user's folder.
 func ofAnother(dir string) bool {
 	info, err := os.Stat(dir)
 	if err != nil {

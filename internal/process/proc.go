@@ -20,8 +20,8 @@ import (
 // ErrClosed says that the Runner takes no more commands.
 var ErrClosed = errors.New("runner: closed")
 
-// ErrKeeper is in the error of a command whose keeper could not be started or
-// was lost. When it is lost, its commands are ended.
+// ErrKeeper is wrapped by the error of a command whose supervisor could not be started or was lost.
+// When a supervisor is lost, its commands are killed.
 var ErrKeeper = errors.New("keeper")
 
 const (
@@ -30,20 +30,19 @@ const (
 	killLimit   = 3 * time.Second // for which a tree is killed again and again
 )
 
-// A SupervisorSpec is where commands run: plainly, or behind a wall. Places of equal
-// keys share a keeper, so equal keys have to mean equal places.
+// A SupervisorSpec is where commands run: without restrictions, or in a sandbox. Places with equal
+// keys share a supervisor, so equal keys must mean equal places.
 type SupervisorSpec struct {
 	Key  string
-	Args []string // what the helper is started with to become a keeper there
-	Env  []string // of the keeper; commands have their own. They can read it, so nil is none
+	Args []string // the arguments with which the helper becomes a supervisor there
+	Env  []string // of the supervisor; commands have their own. They can read it, so nil means empty
 
 	// Attr is for starting the helper, as in new namespaces; nil is plain.
 	Attr *syscall.SysProcAttr
 	// Files are open in the helper from descriptor 4 on, for what comes
 	// before [KeeperMain]; commands do not get them.
 	Files []*os.File
-	// Wall says that commands must not run elsewhere: where there can be no
-	// keeper, Start refuses.
+	// Wall requires the sandbox: where no supervisor can run, Start fails.
 	Wall bool
 }
 
@@ -56,7 +55,7 @@ type RunnerOptions struct {
 	// Mark names the variable that marks the environment of commands;
 	// HELVE_CALL when empty.
 	Mark string
-	// Idle is how long a keeper without a command stays; 5 minutes when zero.
+	// Idle is how long a supervisor without a command stays; 5 minutes when zero.
 	Idle time.Duration
 }
 
@@ -66,7 +65,7 @@ type Runner struct {
 	id     string // makes the marks of this runner its own
 	serial atomic.Uint64
 
-	patience time.Duration // for the answer of a keeper
+	patience time.Duration // how long to wait for a reply of the supervisor
 
 	mu     sync.Mutex
 	closed bool
@@ -83,7 +82,7 @@ type Command struct {
 	Dir   string   // "" is the folder of this program
 	Place SupervisorSpec
 
-	// Name is what the command is told that it is called; Path when empty.
+	// Name is the command's argv[0]; Path when empty.
 	Name string
 
 	// Stdin gives the command a pipe, see [Process.Stdin]. Otherwise it reads
@@ -112,7 +111,7 @@ func NewRunner(o RunnerOptions) *Runner {
 	return &Runner{opts: o, id: hex.EncodeToString(id), live: map[*Process]bool{}, patience: 2 * killLimit}
 }
 
-// A spawn is a command made ready: what a keeper or the system is asked for.
+// A spawn is a prepared command: what a supervisor or the system is asked to start.
 type spawn struct {
 	path  string
 	argv  []string
@@ -223,8 +222,8 @@ func (r *Runner) devNull() (*os.File, error) {
 	return r.null, nil
 }
 
-// Close ends all commands of the Runner, whatever they think about it, and
-// its keepers, and waits for that. No command can be started afterwards.
+// Close ends all commands of the Runner, even those that ignore signals, and its supervisors, and
+// waits for that. No command can be started afterwards.
 func (r *Runner) Close() error {
 	r.mu.Lock()
 	if r.closed {

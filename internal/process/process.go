@@ -28,18 +28,18 @@ type control interface {
 type Status struct {
 	Code   int            // -1 when it was ended by a signal or lost
 	Signal syscall.Signal // 0 when it exited
-	Err    error          // set when it could not be seen how, because the keeper was lost
+	Err    error          // set when the outcome is unknown, because the supervisor was lost
 }
 
 // A Survivor is a process of a command that is alive.
 type Survivor struct {
-	PID  int    // behind a wall, as it is counted there
+	PID  int    // in a sandbox, the number in its PID namespace
 	Name string // of the program
 	Line string // with its arguments, as far as it is known; the beginning of it when long
 }
 
-// PID is the number of the command's own process. Behind a wall it is as it is
-// counted there.
+// PID is the number of the command's own process. In a sandbox it is the number in the sandbox's
+// PID namespace.
 func (p *Process) PID() int { return p.pid }
 
 // Done is closed when the command's own process has ended. Others of it may

@@ -17,8 +17,8 @@ func fromKernel(k *unix.KinfoProc) (process, bool) {
 	}, k.Proc.P_stat != zombie
 }
 
-// look returns what the process table says about a process. ok is false when
-// there is none, or only what is left of one that nobody has waited for.
+// look returns what the process table says about a process. ok is false if there is none, or only a
+// zombie.
 func look(pid int) (p process, ok bool) {
 	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil {

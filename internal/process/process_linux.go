@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// look returns what the process table says about a process. ok is false when
-// there is none, or only what is left of one that nobody has waited for.
+// look returns what the process table says about a process. ok is false if there is none, or only a
+// zombie.
 func look(pid int) (p process, ok bool) {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 
 const stillActive = 259
 
-// startOf tells when a process began; ok is false when there is none.
+// startOf returns when a process began; ok is false if there is none.
 func startOf(pid int) (start string, ok bool) {
 	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
 	if err != nil {

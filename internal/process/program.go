@@ -16,27 +16,28 @@ type Program struct {
 	Dir    string
 	Set    map[string]string // variables it gets beside those that commands get
 	Stderr *os.File          // takes what it prints there; nil is with the rest
-	Walled bool              // it runs behind the wall, or not at all
-	Sieve  PathFilter        // what may be read, for the wall
-	// Readable may be read behind the wall too, also where it lies in a folder that is private there, such as /tmp.
+	Walled bool              // it runs in the sandbox, or not at all
+	Sieve  PathFilter        // which files may be read, for the sandbox
+	// Readable lists files that may also be read in the sandbox, even in a folder that is private
+	// there, such as /tmp.
 	Readable []string
 
-	Argv0 string   // what it is told that it is called; Path when empty
+	Argv0 string   // its argv[0]; Path when empty
 	Env   []string // all its variables, in place of those that commands get and of Set; nil for those
 	// Input is what it reads instead of a pipe; it stays open.
 	Input *os.File
 	// Silent says that it reads nothing but the end where it has no Input.
 	Silent bool
-	// AsCommands says that it runs where commands run: behind the wall if
-	// there is one for them, or if it is ReadOnly, and plainly elsewhere.
+	// AsCommands runs the program where commands run: in the sandbox if there is one for them or if
+	// it is ReadOnly, and without restrictions otherwise.
 	AsCommands bool
-	ReadOnly   bool // the worktree is not to be changed, as far as there is a wall
-	Locked     bool // and where there is none, nothing is run
+	ReadOnly   bool // the worktree must not be changed, as far as there is a sandbox
+	Locked     bool // and where there is no sandbox, nothing is run
 }
 
-// Start starts a program with a pipe to its standard input, unless it says
-// otherwise. It gets the variables that commands get, and so no secret that was
-// not given to it by name. It ends with the room at the latest.
+// Start starts a program with a pipe to its standard input, unless p says otherwise. The program
+// gets the variables that commands get, so secrets only if given by name. It ends at the latest
+// with the executor.
 func (r *Executor) Start(ctx context.Context, p Program, out *os.File) (*Process, error) {
 	site, err := r.beside(ctx, p)
 	if err != nil {
@@ -48,7 +49,7 @@ func (r *Executor) Start(ctx context.Context, p Program, out *os.File) (*Process
 	}, out)
 }
 
-// programEnv are the variables of a program, but for those of the wall.
+// programEnv returns the variables of a program, without those of the sandbox.
 func (r *Executor) programEnv(p Program) []string {
 	if p.Env != nil {
 		return slices.Clone(p.Env)
@@ -68,8 +69,8 @@ func (r *Executor) Variables() []string {
 	return vars
 }
 
-// beside says where a program runs: plainly, unless it asks for the wall or to
-// be where commands are.
+// beside returns where a program runs: without restrictions, unless it asks for the sandbox or to
+// run where commands do.
 func (r *Executor) beside(ctx context.Context, p Program) (site, error) {
 	switch {
 	case p.AsCommands && !p.Walled:

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// ExecutorOptions set up a [Room].
+// ExecutorOptions configure an [Executor].
 type ExecutorOptions struct {
 	Dir     string // where commands run that name no folder
 	Shell   string // the configured shell; "" for the system's bash
@@ -35,7 +35,7 @@ type ExecutorOptions struct {
 	Logger *slog.Logger
 }
 
-// Facts are what a model is told about the room.
+// Facts describe the executor to a model.
 type Facts struct {
 	Shell, Dir   string
 	Timeout      time.Duration
@@ -58,7 +58,7 @@ type Executor struct {
 // A callName is the name of a call.
 type callName struct{ session, call string }
 
-// NewExecutor makes a room.
+// NewExecutor returns an executor.
 func NewExecutor(opt ExecutorOptions) (*Executor, error) {
 	if opt.Timeout <= 0 {
 		opt.Timeout = 2 * time.Minute
@@ -80,7 +80,7 @@ func NewExecutor(opt ExecutorOptions) (*Executor, error) {
 	return r, nil
 }
 
-// Facts are what a model is told.
+// Facts returns what a model needs to know about the executor.
 func (r *Executor) Facts() Facts {
 	f := Facts{Shell: "bash", Dir: r.opt.Dir, Timeout: r.opt.Timeout, Lines: r.opt.Lines, Bytes: r.opt.Bytes}
 	if s, err := r.shell(); err == nil {

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	drainTime  = 250 * time.Millisecond // for output to end after the exit, before that is told
+	drainTime  = 250 * time.Millisecond // for output to end after the exit, before the exit is reported
 	leftTime   = 250 * time.Millisecond // between looks at what an exited command left
 	noticeTime = 100 * time.Millisecond // between notices of output
 	askTime    = 200 * time.Millisecond // between looks at what others ask
@@ -43,13 +43,13 @@ type job struct {
 	news    chan struct{} // there is output
 	eof     chan struct{} // closed when the output has ended
 	gone    chan struct{} // closed when End has left nothing
-	abandon chan struct{} // closed when nobody can wait any longer
+	abandon chan struct{} // closed when waiting is no longer possible
 	over    chan struct{} // closed when the job has ended
 	input   chan struct{} // holds a token while something is being written
 
 	mu     sync.Mutex
 	info   JobInfo
-	grown  chan struct{} // closed at the next change, for those who wait for one; nil: nobody
+	grown  chan struct{} // closed at the next change, for those who wait for one; nil when there are none
 	ending chan struct{} // closed when End has returned; nil: it was not called
 	endErr error
 	wg     sync.WaitGroup // all but run
@@ -243,7 +243,7 @@ func (b *job) survivors() <-chan time.Time {
 	return time.After(leftTime)
 }
 
-// exit notes how the command ended, which is told when its output was taken.
+// exit records how the command ended, which is reported after its output was read.
 func (b *job) exit() {
 	code, signal := b.p.Status()
 	b.updateInfo(func(i *JobInfo) { i.Code, i.Signal = code, clip(signal, 32) })
@@ -262,8 +262,8 @@ func (b *job) closeOut() {
 	}
 }
 
-// finishJob ends the life of a job. The entry is on disk before anyone is told,
-// and whoever added it has done what there is to do at its end.
+// finishJob ends a job. The entry is on disk before anyone is notified, and the job's Ended
+// callback has returned.
 func (b *job) finishJob() {
 	b.ring.close()
 	b.closeOut()

@@ -23,8 +23,8 @@ func shellName(path string) string {
 	return strings.TrimSuffix(filepath.Base(path), ".exe")
 }
 
-// args are what the shell is started with. No file of the user's own is read,
-// so that the text that runs is the text that was judged.
+// args returns the shell's arguments. The shell reads none of the user's startup files, so that the
+// text that runs is the text that was checked.
 func (s Shell) args(line string) []string {
 	if s.Name() == "bash" {
 		return []string{s.Path, "--norc", "--noprofile", "-c", line}
@@ -51,8 +51,8 @@ func FindShell(configured string, getenv func(string) string) (Shell, error) {
 	return Shell{}, errors.New("there is no bash on this machine: install it, or name one with the config key shell" + declined)
 }
 
-// configuredShell takes a shell that reads command lines as they are judged.
-// Another one would run something else than was shown.
+// configuredShell accepts a shell that parses command lines as the permission check does. Another
+// shell would run something else than was shown.
 func configuredShell(name string) (Shell, error) {
 	switch shellName(name) {
 	case "bash", "sh", "dash":

@@ -148,8 +148,8 @@ func (s *sink) addFault(err error) {
 	s.done = true
 }
 
-// close closes the spill. It is called when nobody writes any more. end says
-// that the stream is over; otherwise it goes on elsewhere.
+// close closes the spill. It is called after the last write. end reports that the stream is over;
+// otherwise it continues elsewhere.
 func (s *sink) close(end bool) {
 	s.mu.Lock()
 	s.over = end
@@ -201,7 +201,7 @@ func (s *sink) snapshot() Output {
 	return o
 }
 
-// valid makes text of bytes: each that is none becomes U+FFFD.
+// valid converts bytes to text: invalid ones become U+FFFD.
 func valid(b []byte) string {
 	if utf8.Valid(b) {
 		return string(b)

@@ -19,10 +19,9 @@ const (
 	sweepGrace = 300 * time.Millisecond // for processes whose runtime is gone
 )
 
-// Sweep ends what runtimes that are gone left running, as far as the ledger
-// names it beyond doubt (number and start time), and marks those jobs as lost;
-// it removes jobs that ended long ago. The first Add does it too; a runtime
-// that starts may do it at once.
+// Sweep ends what runtimes that are gone left running, as far as the ledger identifies it with
+// certainty (number and start time), and marks those jobs as lost. It removes jobs that ended long
+// ago. The first Reserve sweeps too; a runtime may sweep when it starts.
 func (j *Jobs) Sweep() error {
 	ids, err := entries(j.opt.Dir)
 	if err != nil || len(ids) == 0 {
@@ -81,7 +80,7 @@ func bury(dir string, e ledgerEntry, now time.Time) error {
 	out := filepath.Join(dir, e.ID, ringName)
 	e.State, e.Ended, e.Left, e.Input, e.Problem = JobLost, stamp(now), 0, false, problem
 	if info, err := os.Lstat(out); err == nil && info.ModTime().After(e.Began) {
-		e.Ended = stamp(info.ModTime()) // the last that was heard of it
+		e.Ended = stamp(info.ModTime()) // the last sign of it
 	}
 	if n, err := ringTotal(out); err == nil {
 		e.Bytes = n
@@ -109,7 +108,7 @@ func (t *jobTable) stock() []holding {
 		switch {
 		case err == nil && e.State == JobRunning && e.Owner.seen(me) != gone:
 			h.size = max(e.Quota, leastQuota) + folderCost
-			// Nobody tells whether one that runs elsewhere still does.
+			// Whether a job run by another process still runs is unknown.
 			h.ended, h.free = lastChange(filepath.Join(t.opt.Dir, id)), false
 			if e.Owner.seen(me) == elsewhere {
 				h.free = t.opt.Now().Sub(h.ended) > t.opt.Keep
@@ -147,8 +146,8 @@ func sizeOf(dir, id string) int64 {
 	return n
 }
 
-// makeRoom finds room for one more job, at the cost of those that ended first,
-// and returns how large its output file may grow.
+// makeRoom makes space for one more job, by removing those that ended first, and returns how large
+// its output file may grow.
 func (t *jobTable) makeRoom() (quota int64, err error) {
 	stock := t.expire(t.stock())
 	want := t.opt.PerJob + folderCost

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// killLeftovers kills what a lost keeper has left behind. Whoever killed the keeper
-// has not killed what it kept, and nobody else knows about it.
+// killLeftovers kills what a lost supervisor left behind. Killing the supervisor did not kill its
+// commands, and nothing else knows about them.
 func (k *supervisor) killLeftovers() {
 	k.cmd.Process.Kill()
 	<-k.dead // until then it still has its children
@@ -33,8 +33,8 @@ func (k *supervisor) killLeftovers() {
 	}
 }
 
-// findLeftovers lists the living processes that carry a mark of this runner or one of
-// the tags, and all that come of them, without those that a keeper has.
+// findLeftovers lists the living processes that carry a mark of this runner or one of the tags, and
+// all their descendants, except those that have a supervisor.
 func (k *supervisor) findLeftovers(tags map[uint64]bool) (pids []int) {
 	list, err := table()
 	if err != nil {
@@ -62,8 +62,8 @@ func (k *supervisor) findLeftovers(tags map[uint64]bool) (pids []int) {
 	return (&childTree{}).descendants(pids)
 }
 
-// orphaned says whether there is no keeper above a process, neither one of
-// this runner nor one of another that happens to use the same tags.
+// orphaned reports whether a process has no supervisor above it, neither of this runner nor of
+// another one that happens to use the same tags.
 func orphaned(e processInfo, by map[int]processInfo, have, own map[int]bool) bool {
 	for n := 0; n < len(by); n++ {
 		if have[e.pid] {

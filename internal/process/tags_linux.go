@@ -20,8 +20,8 @@ type tags struct {
 	at   uint64
 }
 
-// open finds out which tags there are. They start at random, so that keepers
-// do not use the same ones.
+// open finds the highest usable tag. Tags start at random, so that supervisors do not use the same
+// ones.
 func (t *tags) open() {
 	if unix.Getrlimit(unix.RLIMIT_MSGQUEUE, &t.old) != nil {
 		return
@@ -38,7 +38,7 @@ func (t *tags) open() {
 	t.at = rand.Uint64N(t.span)
 }
 
-// openBelow opens tags that no keeper uses.
+// openBelow finds tags that no supervisor uses.
 func (t *tags) openBelow() {
 	t.open()
 	if t.top != 0 {
@@ -48,7 +48,7 @@ func (t *tags) openBelow() {
 	}
 }
 
-// next chooses a tag that is not in use; 0 is none.
+// next chooses a tag that is not in use; 0 for none.
 func (t *tags) next(used map[uint64]*kept) uint64 {
 	if t.top == 0 || uint64(len(used)) >= t.span {
 		return 0

@@ -13,7 +13,7 @@ var _ JobProcess = processTree{}
 // Left counts what is alive of it.
 func (t processTree) Left() int {
 	left, err := t.Survivors()
-	if err != nil { // the keeper is gone, and all with it
+	if err != nil { // the supervisor is gone, and all its commands with it
 		return 0
 	}
 	return len(left)

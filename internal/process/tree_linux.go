@@ -114,8 +114,8 @@ func newSurvivor(e processInfo) Survivor {
 	return s
 }
 
-// tagOf reads the tag of a process: its limit of message queues, which it has
-// from its parents and which nothing else than a keeper changes.
+// tagOf reads the tag of a process: its limit of message queues, which is inherited and which only
+// a supervisor changes.
 func tagOf(pid int) uint64 {
 	var lim unix.Rlimit
 	if unix.Prlimit(pid, unix.RLIMIT_MSGQUEUE, nil, &lim) == nil {
@@ -138,7 +138,7 @@ func tagOf(pid int) uint64 {
 // A childTree finds the children of processes.
 type childTree struct {
 	self  int
-	files []*os.File // that list the children of the keeper's own threads
+	files []*os.File // that list the children of the supervisor's own threads
 	scan  bool       // they do not exist: the whole table is to be read
 	buf   []byte
 }

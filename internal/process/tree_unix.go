@@ -18,7 +18,7 @@ type process struct {
 	start                       string
 }
 
-// startOf tells when a process began; ok is false when there is none.
+// startOf returns when a process began; ok is false if there is none.
 func startOf(pid int) (start string, ok bool) {
 	if pid <= 0 {
 		return "", false
@@ -27,8 +27,8 @@ func startOf(pid int) (start string, ok bool) {
 	return p.start, ok
 }
 
-// ours reports whether a process descends from this one. The number of one
-// that is counted elsewhere, as in a container, is that of a stranger here.
+// ours reports whether a process descends from this one. A process of another PID namespace, as in
+// a container, does not.
 func ours(pid int) bool {
 	for range 64 {
 		p, ok := look(pid)

@@ -46,7 +46,7 @@ type SandboxOptions struct {
 	Optional           bool   // without one, commands run all the same
 	Roots              []string
 	Protected          []string
-	Hidden             []string // can not be read at any level: the runtime's own records
+	Hidden             []string // unreadable at every level: the runtime's own records
 	Writable, Readable []string
 }
 
@@ -58,8 +58,8 @@ func (w SandboxOptions) check() error {
 	return fmt.Errorf("the level %q of the wall is not one of off, write, strict", w.Level)
 }
 
-// A SandboxError says that a command did not run because the wall that was asked
-// for is not there or does not hold.
+// A SandboxError reports that a command did not run because the required sandbox is missing or
+// incomplete.
 type SandboxError struct {
 	State sandbox.State
 	Err   error
@@ -81,7 +81,7 @@ func (e *SandboxError) Error() string {
 // Unwrap returns the cause.
 func (e *SandboxError) Unwrap() error { return e.Err }
 
-// broken names what a wall does not hold.
+// broken lists what a sandbox fails to prevent.
 func broken(state sandbox.State) string {
 	var names []string
 	for _, p := range state.Broken() {
@@ -99,14 +99,13 @@ type site struct {
 }
 
 const (
-	// proveLimit bounds the trying of a wall, which takes a moment.
+	// proveLimit bounds the test of a sandbox, which takes a moment.
 	proveLimit = 30 * time.Second
-	// mostBuilt is how many walls are remembered: each is a set of files that
-	// may not be read.
+	// mostBuilt is how many sandboxes are remembered, each for a set of files that may not be read.
 	mostBuilt = 8
 )
 
-// walls are the walls that stand.
+// walls are the sandboxes in use.
 type walls struct {
 	swept   sync.Once
 	limit   time.Duration  // of a proof; proveLimit when 0
@@ -136,7 +135,7 @@ type proof struct {
 	passes bool // the error may be over another time
 }
 
-// shortfall says in which way there is less than a whole wall; "" for none.
+// shortfall says what the sandbox lacks; "" when it is complete.
 func (p *proof) shortfall() string {
 	switch {
 	case p.err != nil && p.passes:
@@ -149,15 +148,14 @@ func (p *proof) shortfall() string {
 	return ""
 }
 
-// A built wall has a file with its profile where that is too long for an
-// argument.
+// A built is a sandbox with a file for its profile, if that is too long for an argument.
 type built struct {
 	place SupervisorSpec
 	file  *os.File
 	used  int
 }
 
-// level is the wall that a command is to run behind.
+// level returns the sandbox level for a command.
 func (r *Executor) level(readOnly bool) sandbox.Level {
 	level := sandbox.Level(r.opt.Wall.Level)
 	switch {
@@ -169,12 +167,12 @@ func (r *Executor) level(readOnly bool) sandbox.Level {
 	return sandbox.Off
 }
 
-// plainSite is where what needs no wall runs.
+// plainSite returns where commands without a sandbox run.
 func plainSite() site {
 	return site{place: SupervisorSpec{Key: "plain", Args: []string{helperWord, keeperWord}}}
 }
 
-// site says where a command runs: plainly, or behind the wall.
+// site returns where a command runs: without restrictions, or in the sandbox.
 func (r *Executor) site(ctx context.Context, cmd ShellCommand) (site, error) {
 	r.wall.swept.Do(r.sweepWalls)
 	level := r.level(cmd.ReadOnly)
@@ -188,8 +186,8 @@ func (r *Executor) site(ctx context.Context, cmd ShellCommand) (site, error) {
 	return s, err
 }
 
-// behind is the place behind a wall. Where there is no whole wall, and the
-// config does not require one, it comes with a warning.
+// behind returns the place inside a sandbox. If the sandbox is incomplete and the config does not
+// require a complete one, the place comes with a warning.
 func (r *Executor) behind(ctx context.Context, kind wallKind, s PathFilter, readable ...string) (site, error) {
 	wanted := r.opt.Wall.Level != "" && sandbox.Level(r.opt.Wall.Level) != sandbox.Off
 	proof, err := r.prove(ctx, kind)
@@ -221,8 +219,8 @@ func (r *Executor) behind(ctx context.Context, kind wallKind, s PathFilter, read
 	return site{place: place, env: profile.Env(), level: string(kind.level), warning: warning}, nil
 }
 
-// sweepWalls removes what walls of processes that were killed have left in the
-// worktree. That it fails keeps no command from running.
+// sweepWalls removes what sandboxes of killed processes left in the worktree. A failure does not
+// keep commands from running.
 func (r *Executor) sweepWalls() {
 	if err := sandbox.Sweep(r.opt.Wall.Protected); err != nil && r.opt.Logger != nil {
 		r.opt.Logger.Warn("what a wall has left could not be removed", "error", err)
@@ -236,7 +234,7 @@ func (r *Executor) profile(ctx context.Context, kind wallKind, s PathFilter) (sa
 		Level: kind.level, ReadOnly: kind.readOnly, Roots: r.opt.Wall.Roots,
 		Writable: expandPaths(r.opt.Wall.Writable, home), Readable: append(expandPaths(r.opt.Wall.Readable, home), r.opt.Helper),
 		Cache: filepath.Join(r.opt.Private("wall"), "cache", r.cacheName(kind)), Home: home, Keep: []int{3}, Fallback: true,
-		Death:  int(syscall.SIGTERM), // as keepers get elsewhere
+		Death:  int(syscall.SIGTERM), // as supervisors get elsewhere
 		Owners: slices.ContainsFunc(r.opt.Wall.Roots, ofAnother),
 	}
 	var err error
@@ -274,8 +272,8 @@ func (r *Executor) cacheName(kind wallKind) string {
 	return name
 }
 
-// expandPaths puts the home folder for ~, and leaves out what does not exist: a
-// folder that is not there can not be opened to anybody.
+// expandPaths replaces ~ by the home folder, and drops what does not exist: the sandbox cannot open
+// a missing folder.
 func expandPaths(paths []string, home string) (out []string) {
 	for _, p := range paths {
 		if rest, ok := strings.CutPrefix(p, "~/"); ok && home != "" {
@@ -288,8 +286,8 @@ func expandPaths(paths []string, home string) (out []string) {
 	return out
 }
 
-// prove finds out, once for each kind, what the wall holds. The error is that
-// of a caller who has given up, or of a room that is closed.
+// prove measures, once for each kind, what the sandbox prevents. It fails if the caller gives up or
+// the executor is closed.
 func (r *Executor) prove(ctx context.Context, kind wallKind) (*proof, error) {
 	p, err := r.proof(ctx, kind)
 	if err != nil {
@@ -303,8 +301,8 @@ func (r *Executor) prove(ctx context.Context, kind wallKind) (*proof, error) {
 	}
 }
 
-// proof returns the proof of a kind, and starts it where there is none. It
-// goes on without the caller, since others may wait for it too.
+// proof returns the proof of a kind, and starts it if there is none. It continues without the
+// caller, since others may wait for it too.
 func (r *Executor) proof(ctx context.Context, kind wallKind) (*proof, error) {
 	w := &r.wall
 	w.mu.Lock()
@@ -338,7 +336,7 @@ func (r *Executor) proof(ctx context.Context, kind wallKind) (*proof, error) {
 	return p, nil
 }
 
-// proveWall tries what the wall holds.
+// proveWall measures what the sandbox prevents.
 func (r *Executor) proveWall(ctx context.Context, kind wallKind, p *proof) {
 	if r.opt.Helper == "" {
 		p.err = errors.New("this program has no helper to stand behind the wall: see Shell.Helper")
@@ -355,7 +353,7 @@ func (r *Executor) proveWall(ctx context.Context, kind wallKind, p *proof) {
 	p.passes = p.err != nil && (ctx.Err() != nil || sandbox.Transient(p.err))
 }
 
-// Prove says what the wall of commands holds here, as measured.
+// Prove measures what the sandbox of commands prevents on this machine.
 func (r *Executor) Prove(ctx context.Context) (sandbox.State, error) {
 	level := r.level(false)
 	if level == sandbox.Off {
@@ -368,7 +366,7 @@ func (r *Executor) Prove(ctx context.Context) (sandbox.State, error) {
 	return p.state, p.err
 }
 
-// build makes the place behind a wall, or finds the one that stands.
+// build returns the place inside a sandbox, building it unless it exists.
 func (r *Executor) build(p sandbox.Profile) (SupervisorSpec, error) {
 	w := &r.wall
 	w.mu.Lock()
@@ -403,7 +401,7 @@ func (r *Executor) build(p sandbox.Profile) (SupervisorSpec, error) {
 	return b.place, w.evictOldest()
 }
 
-// prepareLease holds on the disk what a wall needs.
+// prepareLease creates on the disk what a sandbox needs.
 func (w *walls) prepareLease(p sandbox.Profile) (err error) {
 	if w.lease != nil {
 		return w.lease.Keep(p)
@@ -412,8 +410,8 @@ func (w *walls) prepareLease(p sandbox.Profile) (err error) {
 	return err
 }
 
-// evictOldest drops the wall that was not used for longest, if there are too many.
-// What runs behind it goes on; for the next command it is built again.
+// evictOldest drops the least recently used sandbox, if there are too many. What runs in it goes
+// on; the next command builds it again.
 func (w *walls) evictOldest() error {
 	if len(w.built) <= mostBuilt {
 		return nil
@@ -436,7 +434,7 @@ func (b *built) close() error {
 	return b.file.Close()
 }
 
-// release takes the walls down, when nothing runs behind them any more.
+// release removes the sandboxes, after nothing runs in them any more.
 func (w *walls) release() error {
 	w.mu.Lock()
 	w.closed = true
@@ -459,7 +457,7 @@ func (w *walls) release() error {
 	return errors.Join(errs...)
 }
 
-// Lacks says what is missing here for a wall; "" for nothing.
+// Lacks says what this system lacks for a sandbox; "" for nothing.
 func (r *Executor) Lacks() string {
 	if r.opt.Helper == "" {
 		return "this program has no helper to stand behind it"

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// A JobCondition says what to wait for in the output of a job: a text, or any output
-// when there is none.
+// A JobCondition is what to wait for in the output of a job: a text, or any output if it is empty.
 type JobCondition struct {
 	Offset int64         // from where on; a negative one counts from the end
 	Text   string        // to be seen
@@ -72,8 +71,8 @@ func (j *Jobs) Watch(ctx context.Context, id string, w JobCondition) (JobView, e
 	}
 }
 
-// more returns when to read on after a chunk: at once when there is more, and
-// from time to time when nobody tells that there is.
+// more returns when to read again after a chunk: at once if more is available, and periodically if
+// changes are not notified.
 func more(c JobOutput, poll bool) <-chan time.Time {
 	switch {
 	case c.Next < c.Total && len(c.Data) > 0:

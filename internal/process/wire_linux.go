@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// What the runner and a keeper say to each other: frames of a length in four
-// bytes and a message. A message that starts a command has three descriptors
-// with it.
+// The messages between the runner and a supervisor are frames: a length of four bytes, then the
+// message. A message that starts a command carries three descriptors.
 const (
 	// asked by the runner
 	opSpawn  = 's' // id, path, argv, env, dir, mark
@@ -17,7 +16,7 @@ const (
 	opList   = 'l' // id, ask
 	opQuit   = 'q' // end everything and yourself
 	opRetire = 'r' // end yourself when there is nothing left to keep
-	// said by the keeper
+	// sent by the supervisor
 	opHello   = 'h'
 	opStarted = 'S' // id, pid, tag
 	opFailed  = 'F' // id, error number, whether it was the folder
