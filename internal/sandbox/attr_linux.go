@@ -40,10 +40,9 @@ func (p Profile) Attr() *syscall.SysProcAttr {
 	return attr
 }
 
-// mapSelf gives a helper that an ordinary user has started its own ids in the
-// namespace, which is all that the kernel allows. The process that started it
-// can not do it where nobody may look into that one: until exec the helper is
-// as it is, and its files in /proc are root's.
+// mapSelf maps the helper's own ids into the namespace, which is all that the kernel allows an
+// ordinary user. The process that started the helper cannot do it if that process is not dumpable:
+// until exec, the helper inherits this, and its files in /proc belong to root.
 func (p Profile) mapSelf() error {
 	if text, err := os.ReadFile("/proc/self/uid_map"); err != nil || len(text) > 0 {
 		return err

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Available says what this machine has for a wall. It does not say that a
-// wall stands; only [Prove] does.
+// Available reports what this machine offers for a sandbox. It does not report that a sandbox
+// works; only [Prove] does.
 func Available() Machine {
 	var m Machine
 	lacks := func(format string, args ...any) { m.Missing = append(m.Missing, fmt.Sprintf(format, args...)) }
@@ -48,7 +48,7 @@ func Available() Machine {
 func makeNamespaces() error {
 	attr := &os.ProcAttr{Sys: Profile{Level: Strict}.Attr()}
 	process, err := os.StartProcess("/proc/self/no-such-program", []string{"none"}, attr)
-	if err == nil { // can not be, and must not stay
+	if err == nil { // must not happen, and must not stay
 		return errors.Join(process.Kill(), process.Release())
 	}
 	if errors.Is(err, unix.ENOENT) {
@@ -57,7 +57,7 @@ func makeNamespaces() error {
 	return err
 }
 
-// namespaceAdvice says why there are none, and what to do.
+// namespaceAdvice says why namespaces are not available, and what to do.
 func namespaceAdvice(err error) string {
 	switch {
 	case setting("kernel/unprivileged_userns_clone") == "0":

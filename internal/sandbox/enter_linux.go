@@ -16,15 +16,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// enterWall brings the calling thread behind the wall, for good. It locks the
-// goroutine to its thread, which then has to exec: only that leaves no other
-// thread of the process outside. The process must have been started with the
-// profile's [Profile.Attr]. Nothing is skipped: an error names the step that
-// failed, and the caller must not go on. The programs, by their descriptors, are
-// those it may exec.
+// enterWall puts the calling thread into the sandbox, irrevocably. It locks the goroutine to its
+// thread, which must then exec: only that leaves no other thread of the process outside. The
+// process must have been started with [Profile.Attr]. No step is skipped: an error names the step
+// that failed, and the caller must not go on. programs are descriptors of the programs that it may
+// exec.
 func enterWall(p Profile, programs ...int) error {
 	runtime.LockOSThread()
-	if !p.Bare { // first of all: without them other people's files are nobody's
+	if !p.Bare { // first: without mapped ids, files of other users appear as nobody's
 		if err := p.mapSelf(); err != nil {
 			return fmt.Errorf("wall: the own ids: %w", err)
 		}
@@ -75,7 +74,7 @@ func closeAllBut(keep []int) error {
 // owners are the capabilities by which root treats files of others as its own.
 const owners = 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_FOWNER | 1<<unix.CAP_FSETID
 
-// kept returns the capabilities that are left behind the wall.
+// kept returns the capabilities that remain in the sandbox.
 func (p Profile) kept() uint32 {
 	if p.Owners && !p.Bare && os.Geteuid() == 0 {
 		return owners
@@ -106,9 +105,9 @@ func dropCapabilities(keep uint32) error {
 				}
 			}
 		}
-		// The kernel's secure bits: root is nobody special to exec (1) and to
-		// setuid (4), capabilities are not kept (16, left out), none can be
-		// made ambient (64), and none of this can be changed (the bit above each).
+		// The kernel's secure bits: root gets no privileges from exec (1) or setuid (4),
+		// capabilities are not kept (16, left out), none can be made ambient (64), and none of this
+		// can be changed (the bit above each).
 		if err := unix.Prctl(unix.PR_SET_SECUREBITS, 1|2|4|8|32|64|128, 0, 0, 0); err != nil {
 			return err
 		}
@@ -152,11 +151,10 @@ func onlyCapabilities(keep uint32) error {
 	return nil
 }
 
-// Main is what the helper program runs. args are a profile, as text or as
-// "fd:N", then "exec", a program and its arguments: it enters the wall and
-// becomes that program. With "-" and "probe" it is behind the wall already,
-// and tries what [Prove] wants to know. It returns an exit status only when
-// it has failed, or has probed; the reason is on standard error.
+// Main is the main function of the helper program. args are a profile, as text or as "fd:N", then
+// "exec", a program and its arguments: it enters the sandbox and execs that program. With "-" and
+// "probe" it is in the sandbox already, and runs the probes for [Prove]. It returns an exit status
+// only if it has failed or has probed; the reason is on standard error.
 func Main(args []string) int {
 	if len(args) == 2 && args[0] == "-" && args[1] == "probe" {
 		return probeMain(os.Stdin, os.Stdout)
@@ -194,8 +192,8 @@ func receive(text string) (Profile, error) {
 	return Decode(string(all))
 }
 
-// become enters the wall and execs. The program is opened before: it need
-// not be found by its name behind the wall.
+// become enters the sandbox and execs. It opens the program first, because the program's name need
+// not resolve in the sandbox.
 func become(p Profile, argv []string) error {
 	path := argv[0]
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)

@@ -2,10 +2,9 @@ package sandbox
 
 import "path/filepath"
 
-// Env returns the variables that point programs to folders they can write
-// behind the wall, as name=value. They go last into a command's environment.
-// Caches of the user, outside, are not written: what a walled command puts
-// there would be run by others later.
+// Env returns the variables, as name=value, that point programs to folders they can write in the
+// sandbox. They go last into a command's environment. The user's own caches are not writable,
+// because others would later run what a sandboxed command puts there.
 func (p Profile) Env() []string {
 	var env []string
 	temp := p.Temp

@@ -4,6 +4,5 @@ package sandbox
 
 import "os"
 
-// inode can not name a file here, where there is no wall either; its kind
-// has to do.
+// inode returns the kind of a file, since there are no inode numbers here and no sandbox either.
 func inode(info os.FileInfo) string { return info.Mode().Type().String() }

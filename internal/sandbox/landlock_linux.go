@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Rights of Landlock, as the wall groups them.
+// Rights of Landlock, as the sandbox groups them.
 const (
 	rightsRead = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
 	// rightsDevice is what writing to a device takes.
@@ -27,7 +27,7 @@ const (
 	rightsFile = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | rightsDevice
 )
 
-// landlockABI returns the version of the kernel's interface, or why there is none.
+// landlockABI returns the version of the kernel's interface, or why it is not available.
 func landlockABI() (int, error) {
 	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
@@ -84,8 +84,8 @@ func newRuleset(p Profile) (*ruleset, error) {
 	return &ruleset{fd: int(fd), handled: attr.fs}, nil
 }
 
-// allow gives rights on a path and all below it. A path that is not there, or
-// that the user can not open, needs none.
+// allow grants rights on paths and everything below them. It skips a path that is missing or that
+// the user cannot open.
 func (r *ruleset) allow(rights uint64, paths ...string) error {
 	for _, path := range paths {
 		fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)

@@ -12,14 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A placeholder stands where a protected path is missing: its being there,
-// and being fixed, is what keeps others from making the path. It is seen
-// outside too while the wall is in use, so it is made to be overlooked: an
-// empty folder, which version control does not show; for a .git, which would
-// be taken for a damaged repository, a link to nowhere, which git and others
-// pass by; for what git would read in a repository, a file that says nothing.
+// A placeholder is created where a protected path is missing, because a fixed entry keeps others
+// from creating the path. It is visible outside the sandbox too while the sandbox is in use, so it
+// is made inconspicuous: an empty folder, which version control does not show; for a .git, which
+// would be reported as a damaged repository, a dangling link, which git and other programs ignore;
+// for a file that git would read in a repository, a file without effect.
 
-// nowhere is where such a link leads. Nobody behind the wall can make it.
+// nowhere is the target of such a link. No process in the sandbox can create it.
 const nowhere = "/nonexistent/helve-wall"
 
 // stamp is the time of change that tells an empty placeholder from a folder
@@ -37,8 +36,8 @@ func makePlaceholder(path string) error {
 	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	// Under another name first: nobody may see it without its stamp and take
-	// it for the user's.
+	// It is created under another name first: without its stamp it could be mistaken for a file of
+	// the user.
 	made, err := unnamed(path)
 	if err != nil {
 		return err
@@ -92,8 +91,8 @@ func harmlessContent(base string) (text string, ok bool) {
 	return "", false
 }
 
-// isRepository tells whether git takes a folder for a repository. One in
-// which a placeholder completes it is none: that is what it stands there for.
+// isRepository reports whether git takes a folder for a repository. A folder that only a
+// placeholder makes complete does not count, because that is the purpose of the placeholder.
 func isRepository(dir string) bool {
 	head, err := os.Lstat(filepath.Join(dir, "HEAD"))
 	if err != nil || head.IsDir() {
@@ -121,9 +120,8 @@ func isPlaceholder(path string, info os.FileInfo) bool {
 	return info.IsDir() && info.ModTime().Equal(stamp())
 }
 
-// A Lease is what a profile keeps on the disk while it is in use. It is
-// held by the process that starts the helper, and ended by [Lease.Release]
-// when the last process behind the wall is gone.
+// A Lease is what profiles keep on the disk while they are in use. The process that starts the
+// helper owns it, and calls [Lease.Release] when the last process in the sandbox is gone.
 type Lease struct {
 	paths []string
 	// locks are the folders that placeholders are in, each locked for
@@ -143,8 +141,8 @@ func (p Profile) Prepare() (*Lease, error) {
 	return l, nil
 }
 
-// Keep adds to the lease what a profile needs, and makes again what somebody
-// has removed. So one lease serves all the walls of a process.
+// Keep adds to the lease what a profile needs, and restores what has been removed. So one lease
+// serves all sandboxes of a process.
 func (l *Lease) Keep(p Profile) error {
 	if err := p.folders(); err != nil {
 		return err
@@ -219,10 +217,10 @@ func flock(f *os.File, alone bool) error {
 // patience is how long to wait for a lease that ends at the same moment.
 const patience = 100 * time.Millisecond
 
-// lock holds a folder against the removal of placeholders in it. It does not
-// wait for long: a folder that somebody, perhaps behind a wall, keeps locked
-// stays unlocked, and nothing will be removed from it. It is tried again, with
-// no waiting, when the lease is asked for more.
+// lock locks a folder against the removal of placeholders in it. It does not wait for long: if
+// another process, perhaps in a sandbox, keeps the folder locked, it stays unlocked here and
+// nothing will be removed from it. Lock is tried again, without waiting, when the lease is asked
+// for more.
 func (l *Lease) lock(dir string) error {
 	old, known := l.locks[dir]
 	if old != nil && samePlace(old, dir) {
@@ -289,10 +287,9 @@ func (l *Lease) Release() (left []string, err error) {
 	return left, err
 }
 
-// Sweep removes the placeholders at protected paths that nobody holds any
-// more, because whoever made them was killed; also a .git beside them: a path
-// in it may have been resolved, and does not tell where it was. Where there
-// are none it costs no more than a look at each path.
+// Sweep removes the placeholders at protected paths that no process holds any more, because their
+// maker was killed. It also removes a .git beside them, since a path in it may have been resolved
+// and not show where it was. Without placeholders it costs one lookup for each path.
 func Sweep(paths []string) error {
 	found := map[string][]string{} // by the folder they are in
 	all := slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return !filepath.IsAbs(path) })
@@ -302,7 +299,7 @@ func Sweep(paths []string) error {
 	for _, path := range sortUnique(all) {
 		spots, err := trace(path)
 		if err != nil || len(spots) == 0 {
-			continue // what can not be reached was not made by this user
+			continue // what cannot be reached was not made by this user
 		}
 		end := spots[len(spots)-1]
 		if dir := filepath.Dir(end.path); end.kind == placeholder && !slices.Contains(found[dir], end.path) {
@@ -330,7 +327,7 @@ func sweepFolder(dir string, paths []string) error {
 	for _, path := range slices.Backward(paths) { // as in Release
 		info, err := os.Lstat(path)
 		if err != nil || !isPlaceholder(path, info) {
-			continue // somebody else was faster
+			continue // another process was faster
 		}
 		err = os.Remove(path)
 		if !errors.Is(err, os.ErrNotExist) && !errors.Is(err, unix.ENOTEMPTY) {

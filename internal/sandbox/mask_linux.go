@@ -23,10 +23,9 @@ func (b *builder) protectAll() error {
 	return nil
 }
 
-// protect goes the way to a protected path and fixes all on it. A folder or
-// link on the way could be moved aside and another put in its place; being a
-// mount keeps it from that. Where the way is barred by a folder of another
-// user it is barred for all behind the wall.
+// protect walks to a protected path and fixes every component of it. A folder or link on the way
+// could otherwise be moved aside and replaced; a mount cannot be. If a folder of another user
+// blocks the way, it blocks it for everything in the sandbox.
 func (b *builder) protect(path string) error {
 	spots, err := trace(path)
 	if err != nil && !errors.Is(err, os.ErrPermission) {
@@ -59,7 +58,7 @@ func (b *builder) protect(path string) error {
 	return nil
 }
 
-// pin makes a path a mount, if it is none of ours yet.
+// pin makes a path a mount, unless it is one of ours already.
 func (b *builder) pin(path string, set uint64) error {
 	for _, h := range b.held {
 		if h.path == path && set == 0 {
@@ -73,8 +72,8 @@ func (b *builder) pin(path string, set uint64) error {
 	return bindOver(path, path, set)
 }
 
-// maskAll covers what may not be read, and the sockets by which one can ask
-// others, outside, to do what the wall forbids.
+// maskAll covers what may not be read, and the sockets through which a process could ask others,
+// outside, to do what the sandbox forbids.
 func (b *builder) maskAll() error {
 	paths := append([]string{}, b.p.Masks...)
 	paths = append(paths, doors(b.p.Home)...)
@@ -85,7 +84,7 @@ func (b *builder) maskAll() error {
 	for _, path := range paths {
 		spots, err := trace(path)
 		if errors.Is(err, os.ErrPermission) {
-			continue // who can not get there can not read it either
+			continue // a process that cannot get there cannot read it either
 		}
 		if err != nil {
 			return err
@@ -109,9 +108,8 @@ func (b *builder) maskAll() error {
 	return nil
 }
 
-// doors are well-known sockets, and folders of them, behind which a daemon
-// starts programs or mounts folders for whoever asks. A file mode is all
-// that guards them, so they are shut at every level.
+// doors returns well-known sockets, and folders of them, of daemons that start programs or mount
+// folders for any client. Only a file mode guards them, so they are masked at every level.
 func doors(home string) []string {
 	patterns := []string{
 		"/run/docker.sock", "/run/docker", "/run/containerd", "/run/crio", "/run/podman", "/run/buildkit", "/run/balena.sock",
@@ -132,8 +130,8 @@ func doors(home string) []string {
 	return found
 }
 
-// systemSecrets are files of a folder that may be read in Strict but hold
-// what nobody needs for building programs. As root they would be readable.
+// systemSecrets returns files in folders that are readable in Strict which no build needs. As root
+// they would be readable.
 func systemSecrets() []string {
 	var found []string
 	for _, pattern := range []string{

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A builder arranges the mounts of a wall, in the mount namespace it is in.
+// A builder sets up the mounts of a sandbox, in the current mount namespace.
 type builder struct {
 	p       Profile
 	held    []held         // the profile's trees, taken before all became read-only
@@ -191,8 +191,7 @@ func shared() (out []string) {
 	return out
 }
 
-// holdDevices takes the devices every program expects. Those a container
-// does not have it can not miss.
+// holdDevices opens the devices every program expects. Devices that a container lacks are skipped.
 func (b *builder) holdDevices() error {
 	b.devices = map[string]int{}
 	for _, name := range []string{"null", "zero", "full", "random", "urandom", "tty"} {
@@ -203,8 +202,8 @@ func (b *builder) holdDevices() error {
 		if err != nil {
 			return err
 		}
-		// Read-only as a file, so that nobody changes its mode; writing to the
-		// device is something else and goes on.
+		// The file is read-only, so that its mode cannot be changed; writing to the device still
+		// works.
 		if err := attributes(fd, "", unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC); err != nil {
 			return err
 		}
@@ -248,8 +247,8 @@ func (b *builder) makeDev() error {
 	return unix.Mount("devpts", "/dev/pts", "devpts", unix.MS_NOSUID|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620")
 }
 
-// makeMask makes the file that covers others. With the right to read
-// everything a mode keeps nobody out; a socket can not be opened by anyone.
+// makeMask creates the file that covers others. It is a socket, because a process with the right to
+// read everything ignores modes, but nothing can open a socket.
 func (b *builder) makeMask() error {
 	if b.p.kept() != 0 {
 		return unix.Mknod(maskFile, unix.S_IFSOCK, 0)
@@ -257,7 +256,7 @@ func (b *builder) makeMask() error {
 	return os.WriteFile(maskFile, nil, 0)
 }
 
-// closeDev ends what only the making of the wall needed.
+// closeDev closes what was only needed to build the sandbox.
 func (b *builder) closeDev() error {
 	if err := errors.Join(os.Remove(maskFile), os.Remove(maskFolder)); err != nil {
 		return err

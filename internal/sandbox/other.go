@@ -10,16 +10,16 @@ import (
 	"syscall"
 )
 
-// Attr has nothing to say where there is no wall.
+// Attr sets nothing: there is no sandbox here.
 func (p Profile) Attr() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }
 
-// Main fails: there is no wall here.
+// Main fails: there is no sandbox here.
 func Main([]string) int {
 	fmt.Fprintln(os.Stderr, ErrUnavailable)
 	return 126
 }
 
-// Prove says that there is no wall here.
+// Prove reports that there is no sandbox here.
 func Prove(_ context.Context, _ Helper, p Profile) (Profile, State, error) {
 	state := State{Level: p.Level}
 	if p.Level == Off {
@@ -29,7 +29,7 @@ func Prove(_ context.Context, _ Helper, p Profile) (Profile, State, error) {
 	return p, state, ErrUnavailable
 }
 
-// Available says that there is nothing to build a wall from here.
+// Available reports that this system has nothing to build a sandbox from.
 func Available() Machine {
 	return Machine{Missing: []string{
 		fmt.Sprintf("There is no wall on %s/%s: it is built from parts of Linux, on amd64 and arm64. Run helve in a Linux container or virtual machine, or with the wall off.", runtime.GOOS, runtime.GOARCH),
@@ -39,11 +39,10 @@ func Available() Machine {
 // Pass returns the profile as an argument.
 func (p Profile) Pass(int) (arg string, file *os.File, err error) { return p.Encode(), nil, nil }
 
-// A Lease is empty where there is no wall.
+// A Lease is empty where there is no sandbox.
 type Lease struct{}
 
-// Prepare fails: there is no wall here. With the level off there is nothing
-// to prepare.
+// Prepare fails unless the level is off: there is no sandbox here.
 func (p Profile) Prepare() (*Lease, error) {
 	if p.Level == Off {
 		return &Lease{}, nil
@@ -51,7 +50,7 @@ func (p Profile) Prepare() (*Lease, error) {
 	return nil, ErrUnavailable
 }
 
-// Keep fails: there is no wall here.
+// Keep fails: there is no sandbox here.
 func (l *Lease) Keep(p Profile) error {
 	if p.Level == Off {
 		return nil
@@ -62,7 +61,7 @@ func (l *Lease) Keep(p Profile) error {
 // Sweep has nothing to remove.
 func Sweep([]string) error { return nil }
 
-// Transient tells of no error: there will be no wall another time either.
+// Transient is always false: another try will not find a sandbox either.
 func Transient(error) bool { return false }
 
 // Release has nothing to remove.

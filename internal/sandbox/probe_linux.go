@@ -24,9 +24,9 @@ import (
 // outside, and the profile in force.
 type targets struct {
 	Profile  Profile  `json:"profile"`
-	Inside   string   `json:"inside"`   // a root of the wall, with a mask and protected paths
-	Outside  string   `json:"outside"`  // a folder of the same user that is none
-	TCP      string   `json:"tcp"`      // addresses where somebody listens
+	Inside   string   `json:"inside"`   // a root of the sandbox, with a mask and protected paths
+	Outside  string   `json:"outside"`  // a folder of the same user that is not a root
+	TCP      string   `json:"tcp"`      // addresses with a listener
 	UDP      string   `json:"udp"`      //
 	Unix     string   `json:"unix"`     //
 	Abstract string   `json:"abstract"` //
@@ -37,7 +37,7 @@ type targets struct {
 	Fixed    []string `json:"fixed"`    // those of the profile's protected paths that exist
 }
 
-// A probe tries one thing. For most, an error means that the wall holds.
+// A probe tries one action. For most, an error means that the sandbox works.
 type probe struct {
 	name, text string
 	promised   bool
@@ -45,7 +45,7 @@ type probe struct {
 	try        func() error
 }
 
-// probeMain runs behind the wall. It tries everything and says what happened.
+// probeMain runs in the sandbox. It tries everything and reports the results.
 func probeMain(in io.Reader, out io.Writer) int {
 	runtime.LockOSThread() // a probe may change its thread
 	var t targets
@@ -206,8 +206,8 @@ func contradict(err error, path string) error {
 	return nil
 }
 
-// unless returns err, or nil if it is what the kernel says to somebody it
-// would have let through.
+// unless returns err, or nil if err is what the kernel returns when the sandbox lets the action
+// through.
 func unless(err error, open unix.Errno) error {
 	if err == open || err == unix.Errno(0) {
 		return nil

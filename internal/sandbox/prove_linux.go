@@ -21,11 +21,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Prove builds the wall of a profile, tries from behind it all that it is to
-// keep out, and returns the profile to use with what was measured. If the
-// wall can not be built, and the profile allows it, the profile comes back
-// with Bare set. The error says why there is no wall at all, or, see
-// [Transient], why that could not be found out.
+// Prove builds the sandbox of a profile, tries from inside everything that it must prevent, and
+// returns the profile to use with the results. If the sandbox cannot be built in full and the
+// profile allows less, the returned profile has Bare set. The error says why there is no sandbox at
+// all, or, see [Transient], why that could not be determined.
 func Prove(ctx context.Context, h Helper, p Profile) (Profile, State, error) {
 	state := State{Level: p.Level}
 	if p.Level == Off {
@@ -43,7 +42,7 @@ func Prove(ctx context.Context, h Helper, p Profile) (Profile, State, error) {
 		if ctx.Err() != nil {
 			return p, State{Level: p.Level}, ctx.Err()
 		}
-		if Transient(err) { // less of a wall is no answer to that
+		if Transient(err) { // a weaker sandbox would not help
 			return p, State{Level: p.Level}, fmt.Errorf("building the wall: %w", err)
 		}
 		state.Reason = advised(err)
@@ -66,9 +65,8 @@ func Prove(ctx context.Context, h Helper, p Profile) (Profile, State, error) {
 // errPreparing says that the probes were not even started.
 var errPreparing = errors.New("preparing the probes")
 
-// Transient tells whether an error of [Prove] says nothing about this machine:
-// it lacked memory, time or descriptors at that moment, and another try may
-// find a wall.
+// Transient reports whether an error of [Prove] says nothing about this machine: memory, time or
+// descriptors were short at that moment, and another try may succeed.
 func Transient(err error) bool {
 	for _, cause := range []error{
 		errPreparing, context.Canceled, context.DeadlineExceeded, exec.ErrWaitDelay,
@@ -91,8 +89,7 @@ func advised(err error) string {
 	return strings.Join(append([]string{err.Error() + "."}, Available().Missing...), " ")
 }
 
-// attempt runs the probes behind a wall of the profile, with a scratch
-// workspace added to it.
+// attempt runs the probes in a sandbox of the profile, with a scratch workspace added to it.
 func attempt(ctx context.Context, h Helper, p Profile) (promises []Promise, err error) {
 	s, err := newScratch(p)
 	if err != nil {
@@ -172,7 +169,7 @@ func newScratch(p Profile) (_ *scratch, err error) {
 	s.profile.Masks = append(slices.Clone(p.Masks), filepath.Join(inside, probeMask))
 	s.profile.Protected = append(slices.Clone(p.Protected), filepath.Join(inside, probeHooks), filepath.Join(inside, probeConfig), filepath.Join(inside, probeMissing))
 	s.targets.Environ, err = environment(os.Getpid())
-	if err != nil && !errors.Is(err, os.ErrPermission) { // a process that nobody may look into: not even itself
+	if err != nil && !errors.Is(err, os.ErrPermission) { // a process that is not dumpable: it cannot inspect even itself
 		return nil, err
 	}
 	if s.targets.Started, err = startTime(os.Getpid()); err != nil {

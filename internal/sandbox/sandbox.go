@@ -1,25 +1,21 @@
-// Package sandbox keeps what a command does inside the workspace, by the kernel
-// and not by reading its text: no program, script or interpreter behind the
-// wall can do what the wall does not let through.
+// Package sandbox confines commands to the workspace by means of the kernel, without reading their
+// text: no program, script or interpreter in the sandbox can do what the sandbox forbids.
 //
-// A wall is entered once, by a helper process of its own, and left by nobody:
-// the helper is started with [Profile.Attr], calls [Main], which brings
-// it behind the wall and lets it become, by exec, a long-lived program that
-// starts the commands. So a command behind the wall costs what it costs without one.
+// A helper process enters the sandbox once, and nothing can leave it. The helper is started with
+// [Profile.Attr] and calls [Main], which enters the sandbox and execs a long-lived program that
+// starts the commands. So a command in the sandbox costs no more than one without.
 //
-// The wall is made of layers that cover for each other: a mount namespace in
-// which all is read-only but the workspace, with masks over what may not be
-// read; PID, IPC and network namespaces; no capabilities and no way to get
-// any; Landlock; a filter of system calls. Where namespaces are not allowed,
-// as inside many containers, Landlock and the filter remain, if the profile
-// allows that ([Profile.Fallback]). What then holds and what does not is
-// measured by [Prove], never assumed.
+// The sandbox has independent layers: a mount namespace in which everything but the workspace is
+// read-only, with masks over what may not be read; PID, IPC and network namespaces; no capabilities
+// and no way to gain any; Landlock; a system call filter. Where namespaces are not allowed, as
+// inside many containers, Landlock and the filter remain, if the profile allows that
+// ([Profile.Fallback]). [Prove] measures what then works and what does not; nothing is assumed.
 //
-// What a command prints should go through a pipe: a file outside that is its
-// standard output can be written, but not opened again as /dev/stdout.
+// The output of a command should go through a pipe: if its standard output is a file outside the
+// sandbox, it can write to the file but cannot open it again as /dev/stdout.
 //
-// There is a wall on Linux, on 64-bit x86 and ARM. Elsewhere every function
-// says so with [ErrUnavailable].
+// The sandbox exists on Linux, on 64-bit x86 and ARM. Elsewhere every function fails with
+// [ErrUnavailable].
 package sandbox
 
 import (
@@ -34,16 +30,15 @@ import (
 	"strings"
 )
 
-// ErrUnavailable says that this system offers no wall at all. Nothing is
-// ever run as if there were one.
+// ErrUnavailable reports that this system offers no sandbox. Nothing runs as if there were one.
 var ErrUnavailable = errors.New("no wall is available on this system")
 
-// A Level says how much a wall keeps out.
+// A Level says how much a sandbox forbids.
 type Level string
 
 // The levels, from none to all.
 const (
-	Off    Level = "off"    // no wall
+	Off    Level = "off"    // no sandbox
 	Write  Level = "write"  // writes stay in the workspace; reading and the network are open
 	Strict Level = "strict" // also: reads are limited, and there is no network
 )
@@ -58,15 +53,13 @@ type Profile struct {
 	ReadOnly bool `json:"readOnly,omitempty"`
 	// Writable are files and folders outside Roots that may be written too.
 	Writable []string `json:"writable,omitempty"`
-	// Readable are files and folders that may be read in Strict, besides the
-	// system's folders, the toolchains in Home and all that may be written.
-	// Those below a folder that is private behind the wall, such as /tmp, are
-	// seen there at every level; that folder as a whole can not be.
+	// Readable lists files and folders that may be read in Strict, besides the system's folders,
+	// the toolchains in Home and everything writable. Those below a folder that is private in the
+	// sandbox, such as /tmp, are visible there at every level; that folder as a whole cannot be.
 	Readable []string `json:"readable,omitempty"`
-	// Masks can not be read, moved or removed: what the read rules deny. One
-	// that does not exist is left out.
+	// Masks cannot be read, moved or removed: what the read rules deny. Missing ones are skipped.
 	Masks []string `json:"masks,omitempty"`
-	// Protected can not be written, replaced or, where they are missing, made.
+	// Protected cannot be written, replaced or, if missing, created.
 	Protected []string `json:"protected,omitempty"`
 	// Temp is where programs put their temporary files. Empty: a private /tmp.
 	Temp string `json:"temp,omitempty"`
@@ -74,19 +67,19 @@ type Profile struct {
 	Cache string `json:"cache,omitempty"`
 	// Home is the user's folder, whose toolchains may be read in Strict.
 	Home string `json:"home,omitempty"`
-	// Owners lets root, and only root, change files of other owners as far as
-	// they can be written at all. Without it root behind the wall is a user
-	// like any other. It has no effect without namespaces.
+	// Owners lets root, and only root, change files of other owners if they are writable in the
+	// sandbox. Without it, root in the sandbox is an ordinary user. It has no effect without
+	// namespaces.
 	Owners bool `json:"owners,omitempty"`
 	// Keep are the descriptors, besides 0 to 2, that stay open.
 	Keep []int `json:"keep,omitempty"`
-	// Death is the signal that the process gets when its parent dies; 0: none.
-	// It is told here because only one thread of a helper knows it.
+	// Death is the signal that the process gets when its parent dies; 0 for none. It is part of the
+	// profile because only one thread of a helper may set it.
 	Death int `json:"death,omitempty"`
-	// Fallback allows the wall without namespaces where there are none.
+	// Fallback allows the sandbox without namespaces where there are none.
 	Fallback bool `json:"fallback,omitempty"`
-	// Bare is the wall without namespaces. [Prove] sets it; by hand it makes
-	// sense only together with Fallback.
+	// Bare is the sandbox without namespaces. [Prove] sets it; set by hand it is only useful with
+	// Fallback.
 	Bare bool `json:"bare,omitempty"`
 	// User and Group are the ids that a helper in a namespace of its own is
 	// to have there. [Profile.Pass] sets them.
@@ -94,9 +87,8 @@ type Profile struct {
 	Group int `json:"group,omitempty"`
 }
 
-// Check returns the profile as it will be applied: paths clean, links in the
-// folders resolved, each list sorted and free of doubles. It says what is
-// wrong with one that can not be applied.
+// Check returns the profile as it will be applied: paths clean, links in the folders resolved, each
+// list sorted and without duplicates. It fails if the profile cannot be applied.
 func (p Profile) Check() (Profile, error) {
 	if p.Level != Off && p.Level != Write && p.Level != Strict {
 		return p, fmt.Errorf("wall level %q: it is one of off, write, strict", p.Level)
@@ -207,8 +199,8 @@ func sortUnique(list []string) []string {
 	return slices.Compact(list)
 }
 
-// reserved tells of folders the wall itself arranges: to write there, or
-// everywhere, would be no wall.
+// reserved reports whether a folder is arranged by the sandbox itself, or is the root: making it
+// writable would defeat the sandbox.
 func reserved(path string) bool {
 	for _, dir := range []string{"/proc", "/sys", "/dev"} {
 		if isWithin(path, dir) {
@@ -223,7 +215,7 @@ func isWithin(path, dir string) bool {
 	return path == dir || dir == "/" || strings.HasPrefix(path, dir) && path[len(dir)] == '/'
 }
 
-// A keptPath is a folder, or a file, that stays where it is behind the wall.
+// A keptPath is a folder, or a file, that stays where it is in the sandbox.
 type keptPath struct {
 	path     string
 	readOnly bool
@@ -281,10 +273,9 @@ func Decode(text string) (Profile, error) {
 	return p, nil
 }
 
-// Key is the same for two profiles that make the same wall on the disk as it
-// is now. A mask lies over the file that was there when the wall was entered:
-// if another file has taken its place since, say because an editor replaced
-// it, the key is another one, and a new wall is due.
+// Key is equal for two profiles that give the same sandbox on the disk as it is now. A mask covers
+// the file that was there when the sandbox was entered: if another file has replaced it since, for
+// example because an editor saved it, the key differs and a new sandbox is needed.
 func (p Profile) Key() string {
 	h := sha256.New()
 	fmt.Fprintln(h, p.Encode())

@@ -65,8 +65,8 @@ func filterFor(level Level) filter {
 		f.when(unix.BPF_JEQ, nr, 1)
 		f.addReturn(refuse)
 	}
-	// Its flags are behind a pointer, which a filter can not follow. Who is
-	// told that it does not exist uses clone.
+	// Its flags are behind a pointer, which a filter cannot follow. Callers that are told it does
+	// not exist use clone.
 	f.when(unix.BPF_JEQ, unix.SYS_CLONE3, 1)
 	f.addReturn(answerErrno | uint32(unix.ENOSYS))
 
@@ -92,8 +92,8 @@ func filterFor(level Level) filter {
 	return f
 }
 
-// sockets adds what is said about them: in Strict there are none but pairs
-// within a process family; else those that programs have a use for.
+// sockets adds the rules for sockets: in Strict only pairs within a process family; else the
+// families that programs use.
 func (f *filter) sockets(level Level, refuse uint32) {
 	f.when(unix.BPF_JEQ, unix.SYS_SOCKETPAIR, 4)
 	f.load(argument(0))
@@ -116,9 +116,9 @@ func (f *filter) sockets(level Level, refuse uint32) {
 	f.addReturn(refuse)
 }
 
-// refusedCalls are the system calls nobody behind the wall may make: to look
-// into or steer other processes, to change what the wall is made of, to run
-// code in the kernel or to reach parts of it that no build has a use for.
+// refusedCalls lists the system calls that are forbidden in the sandbox: those that inspect or
+// control other processes, change the sandbox itself, run code in the kernel, or reach parts of the
+// kernel that no build uses.
 func refusedCalls() []uint32 {
 	return []uint32{
 		unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_KCMP, unix.SYS_PIDFD_GETFD, unix.SYS_PROCESS_MADVISE,

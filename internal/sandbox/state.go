@@ -19,8 +19,7 @@ const (
 	NotPromised Verdict = "not promised" // at this level
 )
 
-// A Promise is one thing the wall is to keep out, or to let through, and
-// what happened when it was tried.
+// A Promise is one thing the sandbox must prevent or allow, and what happened when it was tried.
 type Promise struct {
 	Name    string  `json:"name"`
 	Text    string  `json:"text"` // in words
@@ -30,14 +29,14 @@ type Promise struct {
 	Measured string `json:"measured"`
 }
 
-// A State is what was measured behind a wall.
+// A State is what was measured in a sandbox.
 type State struct {
 	Level Level `json:"level"`
-	// Kind is "namespaces" for the whole wall, "landlock" for what is left of
-	// it without namespaces, and empty for none.
+	// Kind is "namespaces" for the complete sandbox, "landlock" for the sandbox without namespaces,
+	// and empty for none.
 	Kind     string    `json:"kind,omitempty"`
 	Promises []Promise `json:"promises,omitempty"`
-	// Reason says why it is not the whole wall, and what could be done.
+	// Reason says why the sandbox is not complete, and what could be done.
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -78,7 +77,7 @@ func (s State) String() string {
 	return fmt.Sprintf("wall %s (%s): %d of %d promises hold", s.Level, s.Kind, held, promised)
 }
 
-// A Machine is what this system offers to build a wall from.
+// A Machine is what this system offers to build a sandbox from.
 type Machine struct {
 	Landlock   int  `json:"landlock"`   // version of its interface; 0: none
 	Namespaces bool `json:"namespaces"` // whether this user may make them
