@@ -129,8 +129,8 @@ func readAttachments(keys map[string]json.RawMessage) ([]tool.Attachment, error)
 	return all, nil
 }
 
-// readAttachment reads a file that goes to the model. It has to be in the
-// answer: a model can not open what an address leads to.
+// readAttachment reads a file that goes to the model. Its content must be in the answer, because a
+// model cannot open a URL.
 func readAttachment(raw json.RawMessage) (tool.Attachment, error) {
 	a := tool.Attachment{Type: "file"}
 	keys, err := readObject(raw)

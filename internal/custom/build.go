@@ -72,7 +72,7 @@ func (b *build) isCurrent(root string, entries []userFile) bool {
 	if len(b.opts.Files) == 0 {
 		return true
 	}
-	if b.failed != "" { // what would mend it is not known
+	if b.failed != "" { // it is unknown what would fix it
 		return time.Since(b.made) < retryPause
 	}
 	return b.result.Inputs.Fresh(b.opts)
@@ -85,7 +85,8 @@ func (b *build) blame(e userFile, how string) {
 	b.bad[e.name] = how
 }
 
-// runnable gives those of some files that the engine of a place can load, and the facts about those of its files that it can not.
+// runnable returns those of some files that the engine of a place can load, and the facts about
+// those that it cannot.
 func (b *build) runnable(at place, some []userFile, facts map[string]*fact) (run []userFile) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -140,7 +141,7 @@ func (b *build) file(e userFile) (bundle.File, bool) {
 	return b.result.Files[i], true
 }
 
-// mistake says why a file can not be loaded, if so.
+// mistake says why a file cannot be loaded; "" if it can.
 func (b *build) mistake(e userFile) string {
 	f, ok := b.file(e)
 	if !ok || f.Loads() {

@@ -36,8 +36,8 @@ const ending = ".compiled"
 // storeMark begins every entry. It changes with the form of entries.
 const storeMark = "helve-custom-1\n"
 
-// A store keeps what was compiled, in a folder of the user's own. What is in it is believed only as far as it is whole and was made
-// by this very version for these very files; anything else is as if it were not there.
+// A store keeps compiled programs in a folder of the user's own. An entry is used only if it is
+// complete and was made by this exact version from these exact files; any other entry is ignored.
 type store struct {
 	dir string
 	log *slog.Logger
@@ -154,8 +154,9 @@ func (s *store) ensureDir() bool {
 	return s.ok
 }
 
-// An entry of the store is a mark, a sum of all that follows, a line of JSON with its name and the lengths of its parts, and the
-// parts, of which the first is the head.
+// A label is the line of JSON in an entry. An entry consists of a magic number, a checksum of all
+// that follows, the label with the entry's name and the lengths of its parts, and the parts, the
+// first of which is the head.
 type label struct {
 	Key   string
 	Sizes []int
@@ -234,7 +235,7 @@ func readEntry(key string, data []byte) ([][]byte, bool) {
 	return parts, len(rest) == 0
 }
 
-// put writes an entry, whole or not at all, and makes room.
+// put writes an entry, all or nothing, and removes others to make space.
 func (s *store) put(key string, head []byte, parts ...[]byte) {
 	if !s.ensureDir() {
 		return

@@ -79,9 +79,9 @@ func (r *Programs) call(ctx context.Context, c *tool.Call, d ProgramTool) (*tool
 	return res, nil
 }
 
-// arm gives a program its arguments as variables too, for those that can not
-// read JSON: HELVE_ARG_name is a text as it is, and anything else as JSON. What
-// no variable can hold is left out.
+// arm passes the arguments to a program as variables too, for programs that cannot read JSON:
+// HELVE_ARG_name holds a string as it is, and anything else as JSON. Values that no variable can
+// hold are left out.
 func arm(set map[string]string, input json.RawMessage) {
 	var args map[string]json.RawMessage
 	if json.Unmarshal(input, &args) != nil {
@@ -156,7 +156,7 @@ func (r *Programs) follow(ctx context.Context, c *tool.Call, p process.Program, 
 		case <-reports: // older
 		default:
 		}
-		reports <- news // there is room: nobody else writes
+		reports <- news // the buffer has space: only this goroutine writes
 		return true
 	}
 	type end struct {

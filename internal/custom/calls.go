@@ -36,7 +36,8 @@ func (l *workerProcess) load(ctx context.Context, files []string) ([]script.Tool
 	return told, nil
 }
 
-// lasting remembers whom files work for when no call is theirs: while they are loaded or started, and after an event.
+// lasting remembers the context that files work under outside of calls: while they are loaded or
+// started, and after an event.
 func (w *Worker) lasting(ctx context.Context) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -114,7 +115,7 @@ func (w *Worker) startPlugins(ctx context.Context, l *workerProcess, p plugins) 
 	return told, nil
 }
 
-// Has reports whether a plugin has a hook of a name. Hook and Event cost nothing if there is none.
+// Has reports whether a plugin has a hook of a name. Hook and Event cost nothing if none has.
 func (w *Worker) Has(hook string) bool { return w.hooks.Has(hook) }
 
 // Hook runs all hooks of a name, one after the other, on the same output, and waits for them. After an exception the next one is
@@ -150,7 +151,8 @@ func (w *Worker) Hook(ctx context.Context, name string, input, output json.RawMe
 	return result, nil
 }
 
-// Event tells all plugins of an event and does not wait for what they make of it; their errors are told.
+// Event sends an event to all plugins and does not wait for them to process it; their errors are
+// logged.
 func (w *Worker) Event(ctx context.Context, event json.RawMessage) error {
 	if !w.Has("event") {
 		return nil

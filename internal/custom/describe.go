@@ -30,7 +30,7 @@ const (
 	maxDescription = 16 << 10  // bytes of a description
 	maxSchema      = 256 << 10 // bytes of a schema
 	maxNesting     = 256       // lists and objects inside each other
-	maxSlips       = 5         // keys that are told of
+	maxSlips       = 5         // misspelled keys that are reported
 	describeTime   = 10 * time.Second
 	callTime       = 2 * time.Minute // of a tool that names no time
 	maxCallTime    = 24 * time.Hour
@@ -87,14 +87,13 @@ func (r *Programs) Describe(ctx context.Context, file string) ([]ProgramTool, er
 	return all, nil
 }
 
-// faulty says what is wrong with a program that can not be used. It is named
-// by its whole path: who reads this has no call and maybe no project at hand.
+// faulty says what is wrong with a program that cannot be used. It names the program by its full
+// path, because the reader may have no call or project for context.
 func faulty(file string, err error) error {
 	return fmt.Errorf("%s: %w", line(file, maxPath), err)
 }
 
-// sidecar finds the file beside a program that describes it; "" if there is
-// none.
+// sidecar finds the file beside a program that describes it; "" if there is none.
 func sidecar(file string) (name string, said []byte, err error) {
 	for _, name := range []string{file + ".tool.json", filepath.Join(filepath.Dir(file), programBase(file)+".tool.json")} {
 		said, err := readBounded(name, maxDescribe)
@@ -150,7 +149,7 @@ func programEnding(reply process.Reply) string {
 	return how
 }
 
-// A told is a description as it comes.
+// A told is a description as the program prints it.
 type told struct {
 	name, description string
 	parameters        json.RawMessage
@@ -286,8 +285,8 @@ func nesting(raw []byte) (deepest int) {
 	return deepest
 }
 
-// readTold reads one description. Keys that are not known are let be, and told
-// of where they look like a slip.
+// readTold reads one description. Unknown keys are ignored, and reported if they look like a
+// misspelling.
 func readTold(raw []byte) (t told, err error) {
 	keys, err := readObject(raw)
 	if err != nil {
@@ -376,8 +375,7 @@ func readObject(raw []byte) (map[string]json.RawMessage, error) {
 	return keys, nil
 }
 
-// twice finds a key that a valid object has more than once: it can not be known
-// which of them is meant.
+// twice finds a duplicate key in a valid object, for which it is ambiguous which one is meant.
 func twice(raw []byte) (string, bool) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if _, err := d.Token(); err != nil {

@@ -26,7 +26,8 @@ const embedded = "embedded"
 // maxTurn is how long a script may run without waiting for anything.
 const maxTurn = 5 * time.Second
 
-// turn is the same for this set: a loop is to be told from something that takes long.
+// turn returns how long a script may run without yielding, so that a loop can be distinguished from
+// slow work.
 func (s *Set) turn() time.Duration { return min(maxTurn, s.opt.LoadTime/2) }
 
 // disposeTime is how long plugins have to tidy up.
@@ -102,7 +103,8 @@ func newEngine(ctx context.Context, b *build, at place, some []userFile) (*engin
 	return e, nil
 }
 
-// A hushed log says nothing any more once its engine is closed: that timers and the like are stopped by that is no news.
+// A hushed log prints nothing once its engine is closed: that this stops timers and the like is
+// expected.
 type hushed struct {
 	slog.Handler
 	closed *atomic.Bool
@@ -181,7 +183,7 @@ func (e *engine) retire() {
 	e.end()
 }
 
-// end is finish for where nobody takes the error.
+// end is finish without the error.
 func (e *engine) end() {
 	if err := e.shutDown(); err != nil {
 		e.unit.set.log.Warn("an engine did not end well", "folder", e.build.root, "error", err)
@@ -253,8 +255,9 @@ func (b *build) raise(ctx context.Context, at place, some []userFile, all map[st
 	}
 }
 
-// extend has the engine load further files. It reports false if another engine has to be made: because plugins are started together,
-// because bun and node are told of their files at the start, or because it was ruined, by whomever.
+// extend loads further files into the engine. It returns false if another engine must be made:
+// because plugins are started together, because Bun and Node get their files at the start, or
+// because the engine was lost.
 func (e *engine) extend(ctx context.Context, some []userFile, facts map[string]*fact) bool {
 	plugin := func(en userFile) bool { return en.starts() }
 	if e == nil || e.lost.Load() || e.at == outside || slices.ContainsFunc(some, plugin) {
@@ -310,10 +313,10 @@ func (e *engine) loadFile(ctx context.Context, en userFile) (*fact, error) {
 	return f, nil
 }
 
-// mostProblems bounds how many tools of a file are told about.
+// mostProblems bounds how many tools of a file are reported.
 const mostProblems = 10
 
-// describeProblems tells of tools that can not be used.
+// describeProblems reports tools that cannot be used.
 func (e *engine) describeProblems(en userFile, f *fact) {
 	var all []string
 	if f.problem != "" {
@@ -364,7 +367,7 @@ func unknownHook(hook string) string {
 	return note + ": take it out, or use \"event\" if it is the name of an event"
 }
 
-// idle tells of hooks that are called by nobody, or in vain.
+// idle reports hooks that are never called, or have no effect.
 func idle(hooks []string) (notes []string) {
 	var never []string
 	for _, hook := range hooks {

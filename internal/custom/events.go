@@ -17,9 +17,9 @@ type mailbox struct {
 	mu     sync.Mutex
 	queue  []json.RawMessage
 	opened bool // plugins are loaded
-	busy   bool // somebody delivers
+	busy   bool // a goroutine delivers
 	lost   int
-	idle   chan struct{} // closed when there is nothing to deliver; nil while nobody waits for that
+	idle   chan struct{} // closed when there is nothing to deliver; nil while nothing waits for that
 }
 
 // flushTime is how long events may take that wait when the set is closed.
@@ -115,7 +115,7 @@ func (m *mailbox) take() (json.RawMessage, bool) {
 	return event, true
 }
 
-// flush waits until what there is to tell was told, but not for long.
+// flush waits until all events were delivered, but not for long.
 func (m *mailbox) flush(most time.Duration) {
 	m.mu.Lock()
 	if !m.busy {

@@ -17,11 +17,12 @@ import (
 type WorkerRuntime struct {
 	Name string // bun or node
 	Path string // absolute
-	// Private says that it lies in a folder that is private behind the wall, as /tmp is, where it has to be shown.
+	// Private reports that it lies in a folder that is private in the sandbox, such as /tmp, where
+	// it must be made visible.
 	Private bool
 }
 
-// readable is what has to be shown behind the wall, beside what is there.
+// readable returns what must be made readable in the sandbox for the runtime.
 func (r WorkerRuntime) readable() []string {
 	if r.Private {
 		return []string{r.Path}

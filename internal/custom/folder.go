@@ -16,7 +16,7 @@ const (
 	kindProgram = "program"
 )
 
-// An entry is a file of a config folder that is a tool, a plugin or a program.
+// A userFile is a file of a config folder that is a tool, a plugin or a program.
 type userFile struct {
 	name    string // relative to the folder, with slashes
 	kind    string

@@ -37,7 +37,7 @@ type frame struct {
 
 	Arg   json.RawMessage `json:"arg,omitempty"`  // of calls and requests
 	OK    json.RawMessage `json:"ok,omitempty"`   // of answers and replies
-	Text  *string         `json:"text,omitempty"` // of answers: script's lines of JSON and a body; of tell: what is told
+	Text  *string         `json:"text,omitempty"` // in answers: script's lines of JSON and a body; in tell: the text
 	Error *script.Fault   `json:"error,omitempty"`
 
 	Level string `json:"level,omitempty"`

@@ -10,8 +10,9 @@ import (
 // errBusy ends the wait of who has waited long enough for the calls of others.
 var errBusy = errors.New("calls of others are in the engine")
 
-// A gate lets calls into an engine. Those of one owner go in together; those of others wait, so that what a script keeps for one is
-// not answered with the rights of another. The engine has the same rule, but there a call that waits also holds up those behind it.
+// A turnQueue admits calls to an engine. Those of one owner enter together; those of others wait,
+// so that what a script keeps for one owner is not answered with the rights of another. The engine
+// has the same rule, but there a waiting call also holds up those behind it.
 type turnQueue struct {
 	mu      sync.Mutex
 	owner   string
@@ -26,10 +27,10 @@ type waiter struct {
 	in    chan struct{}
 }
 
-// A gateKey marks the contexts of what is done inside a gate.
+// A gateKey marks the contexts of calls that are inside.
 type gateKey struct{ gate *turnQueue }
 
-// isInside reports whether somebody with the context is inside.
+// isInside reports whether the call of a context is inside.
 func (g *turnQueue) isInside(ctx context.Context) bool { return ctx.Value(gateKey{g}) != nil }
 
 func (g *turnQueue) markContext(ctx context.Context) context.Context {
@@ -60,8 +61,8 @@ func (g *turnQueue) waitTurn(ctx context.Context, owner string) (context.Context
 	}
 }
 
-// waitTurnFor is enter for who has another way: it waits only for some time, and not again for the same stay of somebody else. Then the
-// error is errBusy.
+// waitTurnFor is enter for callers with an alternative: it waits only for some time, and not again
+// for the same stay of another owner. Then the error is errBusy.
 func (g *turnQueue) waitTurnFor(ctx context.Context, owner string, patience time.Duration) (context.Context, func(), error) {
 	if g.tired(owner, patience) {
 		return ctx, nil, errBusy

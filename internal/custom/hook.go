@@ -35,10 +35,10 @@ type ProgramHook struct {
 // Applies reports whether the hook sees calls of a tool.
 func (h ProgramHook) Applies(name string) bool { return among(h.Tools, name) }
 
-// Hears reports whether the hook sees events of a type.
+// Hears reports whether the hook receives events of a type.
 func (h ProgramHook) Hears(event string) bool { return among(h.Events, event) }
 
-// String is what people are told of it: the command, and where it stands.
+// String describes the hook to people: the command, and where it is configured.
 func (h ProgramHook) String() string {
 	s := "the hook '" + line(strings.Join(h.Command, " "), 100) + "'"
 	if h.From != "" {
@@ -92,7 +92,7 @@ func interprets(program string) bool {
 // capital is the same at the beginning of a sentence.
 func (h ProgramHook) capital() string { return "T" + strings.TrimPrefix(h.String(), "t") }
 
-// among reports whether one of the patterns fits; all do where there are none.
+// among reports whether one of the patterns matches; without patterns, all names match.
 func among(patterns []string, name string) bool {
 	for _, p := range patterns {
 		if fits(p, name) {
@@ -135,7 +135,7 @@ type HookVerdict struct {
 	Problem string
 }
 
-// An occasion is what a hook is told.
+// A hookInput is the JSON that a hook reads.
 type hookInput struct {
 	Hook    string          `json:"hook"`
 	Tool    string          `json:"tool,omitempty"`
@@ -145,7 +145,7 @@ type hookInput struct {
 	Context *hookContext    `json:"context,omitempty"`
 }
 
-// An outcome is a result as hooks see it: attachments by name only.
+// A hookResult is a result as hooks see it: attachments by name only.
 type hookResult struct {
 	Title       string         `json:"title"`
 	Output      string         `json:"output"`
@@ -167,9 +167,8 @@ func (r *Programs) Before(ctx context.Context, c *tool.Call, h ProgramHook) (Hoo
 	return v.HookVerdict, err
 }
 
-// After lets a hook see the result of a call. A result in the verdict is the
-// one given with what the hook has changed of it; it has to be bounded again.
-// As for the rest it is as [Room.Before].
+// After runs the hooks that see the result of a call. A result in the verdict is the given one with
+// the changes of the hook; it must be bounded again. Otherwise After is like [Programs.Before].
 func (r *Programs) After(ctx context.Context, c *tool.Call, res *tool.Result, h ProgramHook) (HookVerdict, error) {
 	seen := &hookResult{Title: res.Title, Output: res.Output, Metadata: res.Metadata}
 	for _, a := range res.Attachments {

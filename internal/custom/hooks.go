@@ -59,10 +59,11 @@ const (
 	configHook = "config"
 )
 
-// Hook runs the hooks of a name of all plugins, one after the other, on the same output, for a call; nil for none. The payload is the
-// input of the hooks and the output they may change; config has an input only. What goes wrong with one is told in its run, and the
-// next goes on, except that tool.execute.before ends with the first that throws. A plugin that had the hook before and did not run it,
-// because it was lost on the way, has a run with an error. The error is that of ctx.
+// Hook runs the hooks of a name of all plugins, one after the other, on the same output, for a
+// call, or for none if c is nil. The payload is the input of the hooks and the output they may
+// change; config has an input only. A hook that fails has its error in its run, and the next one
+// runs, except that tool.execute.before ends with the first that throws. A plugin that had the hook
+// but was lost before it ran has a run with an error. The returned error is that of ctx.
 func (s *Set) Hook(ctx context.Context, c *tool.Call, name string, payload ...json.RawMessage) (Hooked, error) {
 	var input, output json.RawMessage
 	if len(payload) > 0 {
@@ -222,7 +223,7 @@ func (u *unit) hookIn(ctx context.Context, c *tool.Call, h hookCall, some []expe
 	return append(runs, u.missingRuns(h, some, res.Runs)...), res.Output
 }
 
-// folderPath is the folder of a build, or of the unit if there is none.
+// folderPath returns the folder of a build, or of the unit if there is none.
 func (u *unit) folderPath(b *build) string {
 	if b != nil {
 		return b.root

@@ -32,14 +32,14 @@ const (
 	maxTail = 2 << 10
 )
 
-// A life is one process, from its start to its end.
+// A workerProcess is one process of a worker, from its start to its end.
 type workerProcess struct {
 	w       *Worker
 	process *process.Process
 	queue   chan []byte     // lines for the process
 	doom    chan struct{}   // closed when it is to end
 	gone    chan struct{}   // closed when nothing of it is left, and all below is set
-	ctx     context.Context // ends with doom
+	ctx     context.Context // cancelled when the process is to end
 	stop    context.CancelFunc
 	ready   bool // under the worker's lock: it can be called
 	slots   chan struct{}
@@ -97,7 +97,8 @@ func (w *Worker) runtimeArgs() []string {
 	return []string{"--enable-source-maps", "-e", workerSource}
 }
 
-// readablePaths is what has to be shown behind the wall. Node gets a program of what is imported, bun reads it.
+// readablePaths returns what must be readable in the sandbox. Node gets a bundle of the imports;
+// Bun reads the imports themselves.
 func (w *Worker) readablePaths() []string {
 	if w.runtime.Name != "bun" {
 		return w.runtime.readable()
@@ -169,7 +170,7 @@ func (l *workerProcess) waitExit(readers, writer *sync.WaitGroup, pipes []*os.Fi
 	}()
 	select {
 	case <-drained:
-	case <-time.After(drainTime): // somebody else holds the other end
+	case <-time.After(drainTime): // another process holds the other end
 	}
 	for _, p := range pipes {
 		p.Close()

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// A stopwatch knows for how long an engine was held up by a question that a script waits for without giving control back. A person
-// may take minutes to answer, and nothing else can run in the engine meanwhile: that time is nobody's.
+// A stopwatch measures how long an engine was blocked by a question that a script waits for without
+// yielding. A person may take minutes to reply, and nothing else can run in the engine meanwhile,
+// so that time counts for no call.
 type stopwatch struct {
 	mu    sync.Mutex
 	held  time.Duration

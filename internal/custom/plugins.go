@@ -143,7 +143,7 @@ func findFolder(sources map[string]*folderSource, path string) (*folderSource, s
 type folderSource struct {
 	lister
 	listed   []userFile
-	programs func(root string) []userFile // nil where there are none
+	programs func(root string) []userFile // nil if there are none
 	ran      []userFile                   // what programs gave, and
 	asked    time.Time                    // when
 }

@@ -30,7 +30,7 @@ type opening struct {
 
 	Program    string              `json:"program,omitempty"` // for node
 	ProgramDir string              `json:"programDir,omitempty"`
-	Packages   map[string][]string `json:"packages,omitempty"` // by file, those it can not be loaded without
+	Packages   map[string][]string `json:"packages,omitempty"` // by file, those without which it cannot be loaded
 }
 
 // opening gathers it. Bun reads the files itself, node gets a program made of them.
@@ -58,8 +58,9 @@ func (w *Worker) opening(ctx context.Context) (*opening, error) {
 	return o, nil
 }
 
-// buildProgram makes one program of the files of a folder, so that they share the modules they import. Packages are left where they are,
-// as they may have native parts. A file that can not be compiled throws what is wrong with it when it is loaded.
+// buildProgram bundles the files of a folder into one program, so that they share the modules they
+// import. Packages are not bundled, as they may have native parts. A file that cannot be compiled
+// throws its error when it is loaded.
 func buildProgram(f WorkerFolder) (code string, packages map[string][]string, err error) {
 	built := compile(f, f.Files, nil)
 	if len(built.Errors) > 0 { // find the files that are wrong, and leave them out
@@ -142,23 +143,25 @@ func quote(text string) string {
 	return string(quoted)
 }
 
-// packageSpace is the namespace of packages that are imported by statements, and asked marks the question where one is.
+// packageSpace is the namespace of packages that are imported by statements, and asked marks the
+// query that resolves one.
 const (
 	packageSpace = "package"
 	workerAsked  = "asked"
 )
 
-// imported stands for a package that is imported by a statement. What the compiler itself makes of a default import takes a module for
-// its default export where package.json has "type": "module", as packages of modules do. It is as bun has it: the default export of
-// modules, if any, and of what was compiled from one, where there is one, otherwise all of it.
+// imported stands for a package that is imported by a statement. For a default import the compiler
+// takes a module itself as its default export if package.json has "type": "module". This follows
+// Bun instead: the default export of an ES module, or of what was compiled from one, if there is
+// one, otherwise the whole module.
 const imported = `export * from PACKAGE;
 const all = require(PACKAGE);
 const modern = require("node:util").types.isModuleNamespaceObject(all);
 export default modern || all?.__esModule && "default" in all ? all.default : all;
 `
 
-// reader reads files for the compiler, which stands outside the wall: only what belongs to the folder. Modules of bun become ones
-// that throw.
+// reader reads files for the compiler, which runs outside the sandbox: only what belongs to the
+// folder. Modules of Bun become ones that throw.
 func reader(f WorkerFolder) api.Plugin {
 	return api.Plugin{Name: "helve", Setup: func(b api.PluginBuild) {
 		roots := readableRoots(f)
@@ -203,8 +206,8 @@ func reader(f WorkerFolder) api.Plugin {
 	}}
 }
 
-// readableRoots are the folders whose files may become part of the program, by their real names: the folder itself, those that were named,
-// and those of files that are links.
+// readableRoots returns the folders whose files may become part of the program, by their real
+// names: the folder itself, the configured ones, and those of files that are links.
 func readableRoots(f WorkerFolder) (roots []string) {
 	for _, dir := range append([]string{f.Root}, f.Also...) {
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
@@ -248,8 +251,9 @@ func readFile(path string, roots []string) (string, error) {
 	return strings.TrimPrefix(string(data), "\ufeff"), err
 }
 
-// addPrelude gives a script what is its own: import.meta, __dirname and __filename, of which the program has one at most. They are
-// declared on its first line, which moves no other. What names a source map is made another comment: the compiler would read it.
+// addPrelude defines import.meta, __dirname and __filename for a script, of which the program has
+// only one at most. They are declared on its first line, so that line numbers stay the same. A
+// source map comment is made an ordinary comment, because the compiler would read the map.
 func addPrelude(text, path string) string {
 	if strings.HasPrefix(text, "#!") {
 		text = "//" + text
@@ -274,7 +278,8 @@ func addPrelude(text, path string) string {
 	return "var " + strings.Join(own, ", ") + "; " + text
 }
 
-// needed finds the packages that each file imports by statements, itself or by what it imports, from the compiler's account.
+// needed finds the packages that each file imports by statements, directly or through its imports,
+// from the compiler's metadata.
 func needed(account string, files []string) (map[string][]string, error) {
 	var told struct {
 		Inputs map[string]struct {

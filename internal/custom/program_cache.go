@@ -45,8 +45,7 @@ func (r *Programs) recall(hash string) ([]byte, bool) {
 	return said, err == nil && len(said) > 0
 }
 
-// keep keeps what a program says about itself. A cache that can not be written
-// costs time and nothing else.
+// keep caches how a program describes itself. If the cache cannot be written, that only costs time.
 func (r *Programs) keep(hash string, said []byte) {
 	if r.opt.Cache == "" {
 		return

@@ -25,8 +25,8 @@ import (
 type ProgramsOptions struct {
 	// Shell is where they run.
 	Shell *process.Executor
-	// Programs says how the programs of a call run: behind which wall, with
-	// what read-only and what hidden. Nil is plainly.
+	// Programs returns how the programs of a call run: in which sandbox, and with what read-only
+	// and hidden. Nil means without a sandbox.
 	Programs func(c *tool.Call) process.Program
 	// Dir is the folder that programs start in when a call names none, and
 	// Worktree the project around it. Both are absolute.
@@ -34,7 +34,7 @@ type ProgramsOptions struct {
 	// Cache is a folder for what programs said about themselves, so that each
 	// is asked once; "" keeps nothing.
 	Cache string
-	// Quiet is whom a program works for while there is no call.
+	// Quiet returns the call that a program works for outside of calls.
 	Quiet  func(name string) *tool.Call
 	Logger *slog.Logger
 }
@@ -47,7 +47,7 @@ type Programs struct {
 	patience time.Duration // for a description
 }
 
-// NewPrograms makes a room. It reads and starts nothing.
+// NewPrograms returns a new Programs. It reads and starts nothing.
 func NewPrograms(opt ProgramsOptions) *Programs {
 	r := &Programs{opt: opt, log: opt.Logger, patience: describeTime}
 	if r.log == nil {
@@ -56,9 +56,9 @@ func NewPrograms(opt ProgramsOptions) *Programs {
 	return r
 }
 
-// ProgramFiles returns the programs below tool/ and tools/ of a config folder, sorted:
-// executable files that are not scripts of the engine within, notes or data. A
-// folder that can not be read has none.
+// ProgramFiles returns the programs below tool/ and tools/ of a config folder, sorted: executable
+// files other than scripts of the embedded engine, notes and data. It returns none for a folder
+// that cannot be read.
 func ProgramFiles(folder string) []string {
 	var files []string
 	for _, sub := range []string{"tool", "tools"} {
@@ -91,7 +91,7 @@ func NotExecutable(folder string) []string {
 	return files
 }
 
-// sleeps reports whether a file is a program that nobody may execute.
+// sleeps reports whether a file is a program without permission to execute.
 func sleeps(name string) bool {
 	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() || executable(name) {
@@ -137,7 +137,7 @@ func programBase(file string) string {
 	return name
 }
 
-// shown is a file as people and models are told of it.
+// shown returns the name of a file as shown to people and models.
 func (r *Programs) shown(file string) string {
 	root := r.opt.Worktree
 	if root == "" || filepath.Dir(root) == root { // no project: the whole path
@@ -183,7 +183,7 @@ func (r *Programs) quiet(name string) *tool.Call {
 	return r.opt.Quiet(name)
 }
 
-// A whereabouts is what a program is told about a call beside its arguments.
+// A hookContext is what a program learns about a call beside its arguments.
 type hookContext struct {
 	Session   string `json:"sessionID"`
 	Message   string `json:"messageID"`
@@ -247,7 +247,7 @@ func unstarted(name, file string, err error) string {
 		return name + " could not be started: it is neither a program of this kind of machine nor does its first line say what runs it. Begin it with a line such as '#!/bin/sh'."
 	}
 	why := err.Error()
-	for _, said := range []string{"starting ", "fork/exec "} { // and the name, which is told already
+	for _, said := range []string{"starting ", "fork/exec "} { // and the name, which is shown already
 		why = strings.TrimPrefix(why, said+file+": ")
 	}
 	return name + " could not be started: " + readable(why, maxComplaint)

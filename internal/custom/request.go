@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// maxTold bounds what is told at once, in bytes.
+// maxTold bounds the size of one log message, in bytes.
 const maxTold = 64 << 10
 
 // logText passes on what files print and log.
@@ -30,7 +30,7 @@ func (w *Worker) logText(level, text string) {
 // serveRequest answers a request of the process, or has it answered.
 func (l *workerProcess) serveRequest(f frame) {
 	ctx, err := l.whom(f)
-	if f.Ask == 0 { // nobody waits for it, and it has to be told before the call's answer is
+	if f.Ask == 0 { // nothing waits for it, and it must be delivered before the call's answer
 		if err == nil && l.w.opt.Requests != nil {
 			if _, err := l.w.opt.Requests(ctx, f.Op, f.Arg); err != nil {
 				l.w.opt.Logger.Warn("worker: a request failed", "op", f.Op, "error", err)
@@ -55,7 +55,7 @@ func (l *workerProcess) serveRequest(f frame) {
 	})
 }
 
-// whom finds the context of the call that a request works for.
+// whom returns the context of the call that a request works for.
 func (l *workerProcess) whom(f frame) (context.Context, error) {
 	l.mu.Lock()
 	p := l.calls[f.For]

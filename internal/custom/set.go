@@ -18,11 +18,11 @@ import (
 type Folder struct {
 	Path    string
 	Project bool // it comes with the project
-	// Trusted says whether what is in the folder may be run; nil: always. It is asked before anything is read to be run, again
-	// after that was read, and now and then afterwards.
+	// Trusted reports whether the contents of the folder may run; nil means always. It is called
+	// before anything is read in order to run it, again after reading, and periodically afterwards.
 	Trusted func() bool
-	// Stamp names the act by which the folder came to be trusted. As long as it is the same, installed packages have to be as well;
-	// nil does not look at them.
+	// Stamp names the act by which the folder became trusted. While it is the same, installed
+	// packages must be as well; nil does not check them.
 	Stamp func() string
 }
 
@@ -41,27 +41,30 @@ type Options struct {
 	Plugins []Plugin
 
 	Dir, Worktree string
-	Project       json.RawMessage // what plugins are told of the project
-	ServerURL     string          // what plugins are told of where the runtime listens
+	Project       json.RawMessage // what plugins learn about the project
+	ServerURL     string          // what plugins learn about the runtime's address
 
-	// Cache is a folder for what was compiled; none is kept if it is empty. It must be the user's own.
+	// Cache is a folder for compiled programs; without it none are kept. It must be the user's own.
 	Cache string
 	World scripthost.Options
 	// Programs runs tools that are programs; nil knows none.
 	Programs *Programs
-	// Worker is what files run in that need more than the embedded engine; without a shell in it there is none.
+	// Worker configures the process for files that need more than the embedded engine; without a
+	// shell in it there is none.
 	Worker WorkerOptions
 
 	// Register makes a tool callable.
 	Register func(tool.Tool) (remove func(), err error)
 	// Builtin reports whether a tool of a name is part of helve; nil knows none.
 	Builtin func(name string) bool
-	// Quiet is whom scripts work for while there is no call: it refuses what the rules do not allow, and asks nobody.
+	// Quiet returns the call that scripts work for outside of calls: it refuses what the rules do
+	// not allow, and never asks.
 	Quiet func(name string) *tool.Call
-	// Changed is called after tools, plugins or their problems have changed. It must not use the set.
+	// Changed is called after tools, plugins or their problems have changed. It must not use the
+	// set.
 	Changed func()
 
-	Watch              time.Duration // how often files are looked at while nobody calls; 0 never
+	Watch              time.Duration // how often files are checked while there are no calls; 0 for never
 	Memory             int64         // bytes an engine may use; 128 MiB when 0
 	LoadTime, HookTime time.Duration // 30 s and 10 s when 0
 	Also               []string      // further folders imports may lead to
@@ -84,7 +87,7 @@ type Set struct {
 	// ending counts the engines that were replaced and have not ended.
 	ending atomic.Int32
 
-	// gathered says that somebody wanted all there is.
+	// gathered records that all tools were requested.
 	gathered atomic.Bool
 
 	mu      sync.Mutex
@@ -135,8 +138,9 @@ func (s *Set) goes(f func()) bool {
 	return true
 }
 
-// Need brings what a call of a tool may need: the files whose names say that they may define it, and every plugin, as their hooks
-// see all calls. It costs a look at the folders if there is nothing to bring. It returns when ctx ends, and what it began goes on.
+// Need loads what a call of a tool may need: the files whose names suggest that they define it, and
+// every plugin, as their hooks see all calls. If all is loaded, it costs a look at the folders. It
+// returns when ctx ends; loading continues.
 func (s *Set) Need(ctx context.Context, name string) {
 	s.bring(ctx, want{tool: name})
 }
@@ -180,8 +184,8 @@ func (s *Set) bring(ctx context.Context, w want) {
 // closeTime is how long Close waits for files that are being read, or plugins that tidy up.
 const closeTime = 4 * time.Second
 
-// Close ends all engines and takes the tools away. Events that wait are told to plugins first, if that does not take long. What does
-// not end is left behind.
+// Close ends all engines and unregisters the tools. Pending events are delivered to plugins first,
+// if that does not take long. What does not end in time is abandoned.
 func (s *Set) Close() error {
 	s.mu.Lock()
 	if s.closing {

@@ -14,8 +14,9 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// How long calls wait for those of others: callPatience until they get an engine of their own, callLimit in all if they can not have
-// one. maxSides is how many such engines a unit has, and sideIdle how long one is kept that nobody uses.
+// callPatience is how long calls wait for those of others until they get an engine of their own,
+// callLimit how long in all if they cannot have one. maxSides is how many such engines a unit has,
+// and sideIdle how long an unused one is kept.
 const (
 	callPatience = 2 * time.Second
 	callLimit    = 30 * time.Second
@@ -23,8 +24,8 @@ const (
 	sideIdle     = 30 * time.Second
 )
 
-// A side is an engine for the calls of one owner, beside that of the unit, in which calls of somebody else do not end. It has tools
-// of files only: plugins are not started twice.
+// A side is an engine for the calls of one owner, beside that of the unit, where calls of another
+// owner have not ended. It has tools of files only: plugins are not started twice.
 type side struct {
 	unit  *unit
 	who   string
@@ -39,10 +40,12 @@ type side struct {
 	dropped bool
 }
 
-// A detourKey marks the contexts of calls that have waited long enough for an engine; its value is their owner.
+// A detourKey marks the contexts of calls that have waited long enough for an engine; its value is
+// their owner.
 type detourKey struct{ engine *engine }
 
-// A fork runs calls in an engine, or in the side of their owner if they have waited for it long enough.
+// A fork runs calls in an engine, or in the side engine of their owner if they have waited long
+// enough.
 type fork struct {
 	runner
 	engine *engine
@@ -128,7 +131,7 @@ func (u *unit) leaveSide(s *side) {
 	}
 }
 
-// dropIdle makes room by letting go of a side nobody uses.
+// dropIdle closes an unused side engine to make space.
 func (u *unit) dropIdle() bool {
 	for _, s := range u.sides {
 		if s.users == 0 {
@@ -167,7 +170,7 @@ func (u *unit) endSide(s *side) {
 	}
 }
 
-// closeSides gives the engines of all sides, for which nobody else cares any more.
+// closeSides removes all side engines and returns them for closing.
 func (u *unit) closeSides() (all []*engine) {
 	for _, s := range slices.AppendSeq(slices.Collect(maps.Values(u.sides)), maps.Keys(u.left)) {
 		s.dropped = true
@@ -197,7 +200,7 @@ func (s *side) execute(ctx context.Context, c script.ToolCall) (script.Outcome, 
 	return out, err
 }
 
-// loadFile makes the engine, if there is none, and has it load a file, if it has not.
+// loadFile creates the engine if needed, and loads a file into it unless it is loaded.
 func (s *side) loadFile(ctx context.Context, file string) (*engine, error) {
 	select {
 	case s.turn <- struct{}{}:
@@ -213,7 +216,7 @@ func (s *side) loadFile(ctx context.Context, file string) (*engine, error) {
 		s.unit.mu.Lock()
 		s.engine = e
 		s.unit.mu.Unlock()
-		if s.unit.set.life.Err() != nil { // nobody may end it any more
+		if s.unit.set.life.Err() != nil { // too late to close it
 			e.end()
 			return nil, errClosed
 		}

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Status tells about all files, in the order they are loaded in. It looks at the folders, but runs nothing.
+// Status lists all files in loading order. It looks at the folders, but runs nothing.
 func (s *Set) Status() []plugin.File {
 	var all []plugin.File
 	for _, u := range s.units {
@@ -41,9 +41,10 @@ func (s *Set) replaces(tools []string) (notes []string) {
 	return notes
 }
 
-// Why tells in a sentence why there is no tool of a name, although a file would define it by its own name; "" if there is one, or no
-// such file, or if the file was not loaded yet. What the tools of a plugin are called is not known before it is loaded, so one that could
-// not be is told where no file explains it.
+// Why explains in a sentence why there is no tool of a name, although a file would define it by its
+// own name; "" if the tool exists, or there is no such file, or the file was not loaded yet. The
+// tool names of a plugin are unknown before it is loaded, so a plugin that failed to load is named
+// if no file explains it.
 func (s *Set) Why(name string) string {
 	s.shelf.mu.Lock()
 	_, there := s.shelf.on[name]
@@ -70,7 +71,8 @@ func (s *Set) Why(name string) string {
 	return cmp.Or(best, ofPlugin)
 }
 
-// missingTool tells why a file that may define a tool has none of that name. One that is named like the tool ought to.
+// missingTool explains why a file that may define a tool has none of that name. ought reports that
+// the file is named like the tool.
 func missingTool(f plugin.File, name string, ought bool) string {
 	problem, _, _ := strings.Cut(f.Problem, "\n")
 	for line := range strings.SplitSeq(f.Problem, "\n") {
@@ -97,7 +99,8 @@ func missingTool(f plugin.File, name string, ought bool) string {
 	return ""
 }
 
-// Names are those of the tools there are, and of the files that are not loaded and may define one of their own name.
+// Names returns the names of the tools, and of the files that are not loaded and may define a tool
+// of their own name.
 func (s *Set) Names() (all []string) {
 	s.shelf.mu.Lock()
 	for name := range s.shelf.on {

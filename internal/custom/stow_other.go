@@ -2,7 +2,7 @@
 
 package custom
 
-// stowed gives no folders: whose a link is cannot be told here.
+// stowed returns no folders: the owner of a link is unknown here.
 func (u *unit) stowed(string) []string { return nil }
 
 // strange knows nothing against a link.

@@ -20,9 +20,10 @@ const (
 	mostLinks = 40
 )
 
-// stowed are the files and folders that links of a user's own config folder lead to, where the user owns each link and what it leads
-// to: settings that are kept elsewhere and linked into place, whole folders or file by file. Imports may lead there too. A folder that
-// comes with a project brings no others.
+// stowed returns the files and folders that links in a user's own config folder lead to, if the
+// user owns each link and its target: settings that are stored elsewhere and linked into place, as
+// whole folders or file by file. Imports may lead there too. The folder of a project adds no
+// others.
 func (u *unit) stowed(root string) (paths []string) {
 	if src, folder := u.source.(*folderSource); !folder || !src.own {
 		return nil
@@ -61,8 +62,8 @@ func (u *unit) stowed(root string) (paths []string) {
 	return paths
 }
 
-// follow finds what a name in a folder leads to. out reports whether that is outside of the folder, and own whether the user, or the
-// system's administrator, owns what it leads to and every link on the way.
+// follow resolves a name in a folder. out reports whether the target is outside of the folder, and
+// own whether the user, or the system's administrator, owns the target and every link on the way.
 func follow(root, name string) (real string, out, own bool) {
 	at, err := filepath.EvalSymlinks(root)
 	if err != nil {
@@ -102,7 +103,7 @@ func ours(info fs.FileInfo) bool {
 	return ok && (int(st.Uid) == os.Geteuid() || st.Uid == 0)
 }
 
-// strange says why a file of a user's own config folder is not followed to where it is linked; "" if it may be.
+// strange says why a linked file of a user's own config folder is not followed; "" if it may be.
 func strange(root, name string) string {
 	real, out, own := follow(root, name)
 	if !out || own {

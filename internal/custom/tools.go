@@ -22,7 +22,7 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// A shelf is what is registered.
+// A shelf is the set of registered tools.
 type shelf struct {
 	turn sync.Mutex // held by who changes it
 
@@ -35,7 +35,7 @@ type shelf struct {
 // losses are what of a file's tools is not to be had.
 type losses struct {
 	notes  []string // about all
-	failed []string // those that can not be used
+	failed []string // those that cannot be used
 }
 
 // An offer is a tool that a file has.
@@ -47,7 +47,8 @@ type offer struct {
 	remove func()
 }
 
-// syncTools registers what the units have now, and takes away what they have not any more. What has not changed is left alone.
+// syncTools registers the tools that the units have now, and unregisters those they no longer have.
+// Unchanged tools are left alone.
 func (s *Set) syncTools() {
 	s.shelf.turn.Lock()
 	defer s.shelf.turn.Unlock()
@@ -118,7 +119,8 @@ func (s *Set) shape() string {
 	return hashTexts(all...)
 }
 
-// offers are the tools of all units, those that count last: tools of files and programs, folder by folder, then those of plugins.
+// offers returns the tools of all units, those with precedence last: tools of files and programs,
+// folder by folder, then those of plugins.
 func (s *Set) offers() (all []*offer) {
 	for _, u := range s.units {
 		all = append(all, u.offers(kindTool)...)
@@ -261,7 +263,7 @@ func dirOf(c *tool.Call, other string) string {
 // maxTitle bounds the titles of results, in bytes.
 const maxTitle = 200
 
-// result makes a result of what a tool returned. What of it can not be used is left out.
+// result converts what a tool returned. Parts that cannot be used are left out.
 func (u *unit) result(id string, out script.Outcome) *tool.Result {
 	r := &tool.Result{Title: titleOf(out.Title), Output: out.Output, Metadata: map[string]any{}}
 	if len(out.Metadata) > 0 {

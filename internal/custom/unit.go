@@ -16,7 +16,8 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// lookPause is how long what was seen of a folder is believed; trustPause the same for trust, which is dearer to look up.
+// lookPause is how long the state of a folder is cached; trustPause the same for trust, which is
+// more expensive to look up.
 const (
 	lookPause  = 200 * time.Millisecond
 	trustPause = 2 * time.Second
@@ -26,15 +27,15 @@ const (
 type want struct {
 	tool string // what may define a tool of that name, and all plugins
 	all  bool
-	by   *tool.Call // whom questions are put to; nil for nobody
-	idle bool       // nobody waits for it
+	by   *tool.Call // who is asked for permission; nil for no one
+	idle bool       // nothing waits for it
 }
 
 func (w want) includes(e userFile) bool {
 	return w.all || e.starts() || w.tool != "" && e.mayDefine(w.tool)
 }
 
-// A source knows the files of a unit.
+// A fileSource lists the files of a unit.
 type fileSource interface {
 	// look gives the folder the files are in, and the files. It is cheap if nothing has changed.
 	look() (root string, all []userFile)
@@ -78,7 +79,7 @@ type fact struct {
 	unknown []string // what a plugin has that nothing calls
 	problem string
 	notes   []string // what is worth knowing
-	refused bool     // nobody has allowed it to run outside
+	refused bool     // permission to run outside was not given
 	took    time.Duration
 	late    chan struct{} // closed once it is known; nil where it is
 }
@@ -134,18 +135,21 @@ func (u *unit) hasAll(w want) bool {
 	return !slices.ContainsFunc(u.scripts, lacks) && !slices.ContainsFunc(u.programs, lacks)
 }
 
-// shouldRetry reports whether a file that was refused is to be asked about once more: because somebody calls its tool who can be asked.
+// shouldRetry reports whether permission for a refused file is to be requested once more: because
+// its tool is called by a caller that can be asked.
 func (u *unit) shouldRetry(e userFile, w want) bool {
 	f := u.facts[e.name]
 	return f != nil && f.refused && w.by != nil && e.kind == kindTool && e.mayDefine(w.tool)
 }
 
-// A loadKey marks the contexts of what files do while they are loaded: it can not wait for the unit to be loaded.
+// A loadKey marks the contexts of what files do while they are loaded, which cannot wait for the
+// unit to be loaded.
 type loadKey struct{ unit *unit }
 
 func (u *unit) loading(ctx context.Context) bool { return ctx.Value(loadKey{u}) != nil }
 
-// alone runs f as the only one who builds and loads, in the background: who waits for it may give up.
+// alone runs f in the background while no other goroutine builds or loads. A caller that waits for
+// it may give up.
 func (u *unit) alone(ctx context.Context, f func(ctx context.Context)) error {
 	select {
 	case u.turn <- struct{}{}:
@@ -172,7 +176,7 @@ func (u *unit) alone(ctx context.Context, f func(ctx context.Context)) error {
 	}
 }
 
-// load brings what is wanted. It goes on when nobody waits for it any more.
+// load loads what is wanted. It continues when its callers have given up.
 func (u *unit) load(ctx context.Context, w want) {
 	call := ctx
 	err := u.alone(ctx, func(ctx context.Context) {
@@ -346,7 +350,7 @@ func (u *unit) extend(ctx context.Context, b *build, w want) (changed bool) {
 	return changed
 }
 
-// swap puts an engine into the place of the one there is, which ends after the calls that are in it.
+// swap replaces an engine. The old one ends after the calls that are in it.
 func (u *unit) swap(at place, e *engine) {
 	last := u.engines[at]
 	u.engines[at] = e
@@ -365,14 +369,14 @@ func (u *unit) swap(at place, e *engine) {
 	}
 }
 
-// closeEngine ends an engine nobody uses any more.
+// closeEngine ends an unused engine.
 func (u *unit) closeEngine(e *engine) {
 	if u.set.goes(e.retire) { // otherwise close ends it
 		delete(u.old, e)
 	}
 }
 
-// acquire gives an engine to somebody who has to release it. One that was lost is made anew.
+// acquire returns an engine that the caller must release. A lost engine is replaced.
 func (u *unit) acquire(ctx context.Context, at place) (*engine, error) {
 	for range 2 {
 		if e := u.workingEngine(at); e != nil {

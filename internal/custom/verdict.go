@@ -79,8 +79,8 @@ func (w *word) readBlock(keys map[string]json.RawMessage) error {
 	return nil
 }
 
-// readResult reads the result that a hook gives. Where there is none yet, it
-// has to have an output.
+// readResult reads the result that a hook gives. Where there is no result yet, it must have an
+// output.
 func (w *word) readResult(raw json.RawMessage, when string) error {
 	keys, err := readObject(raw)
 	if err != nil {

@@ -5,11 +5,13 @@ import (
 	"time"
 )
 
-// watchPause is how long the watcher waits for the files of one folder before it looks at the next: they go on being loaded.
+// watchPause is how long the watcher waits for the files of one folder before it checks the next:
+// they continue loading.
 const watchPause = 2 * time.Second
 
-// pollFiles looks at the files now and then, so that changes are seen while nobody calls. Once all tools were gathered, it keeps them
-// so: what is added, mended or trusted is loaded without being asked for.
+// pollFiles checks the files periodically, so that changes are seen without calls. Once all tools
+// were gathered, it keeps them so: files that are added, fixed or trusted are loaded without a
+// request.
 func (s *Set) pollFiles() {
 	t := time.NewTicker(max(s.opt.Watch, lookPause))
 	defer t.Stop()
@@ -40,8 +42,8 @@ func (u *unit) inUse() bool {
 	return u.build != nil
 }
 
-// still reports whether a watcher has nothing to do: all is there, as it was, and the folder was trusted. Then nobody has to look
-// up again whether it is.
+// still reports whether a watcher has nothing to do: everything is loaded and unchanged, and the
+// folder was trusted. Then trust need not be looked up again.
 func (u *unit) still(w want) bool {
 	u.mu.Lock()
 	root, scripts, built := u.root, u.scripts, u.build
@@ -51,7 +53,8 @@ func (u *unit) still(w want) bool {
 	return !unsure && there && (built == nil || built.isCurrent(root, scripts))
 }
 
-// news reports whether a program is to describe itself, for the first time or because it has changed.
+// news reports whether a program is to describe itself, for the first time or because it has
+// changed.
 func (u *unit) news(w want) bool {
 	for _, e := range u.programs {
 		known := u.facts[e.name] != nil

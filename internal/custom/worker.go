@@ -16,7 +16,8 @@ import (
 //go:embed worker.js
 var workerSource string
 
-// ErrWorkerGone is wrapped by the errors of calls whose process ended under them, whoever ended it. The next call starts a new one.
+// ErrWorkerGone is wrapped by the errors of calls whose process ended before they did. The next
+// call starts a new one.
 var ErrWorkerGone = errors.New("the worker is gone")
 
 // ErrWorkerClosed is the error of calls after Close.
@@ -24,25 +25,26 @@ var ErrWorkerClosed = errors.New("the worker was closed")
 
 // WorkerOptions set up a worker.
 type WorkerOptions struct {
-	Shell   *process.Executor // starts the process, behind its wall
+	Shell   *process.Executor // starts the process, in its sandbox
 	Runtime string            // auto, bun, node or off; auto when empty
 	// Dir is where files work, that of the project.
 	Dir string
 	// LookPath finds a program; exec.LookPath when nil.
 	LookPath func(name string) (string, error)
-	// Sieve is what may be read, for the wall.
+	// Sieve reports what may be read, for the sandbox.
 	Sieve  process.PathFilter
 	Logger *slog.Logger
-	// Tell takes what files print and log, a line at a time; nil drops it. It is not called twice at once, and
-	// must not block.
+	// Tell receives what files print and log, a line at a time; nil drops it. Calls do not overlap,
+	// and it must not block.
 	Tell func(level, text string)
-	// Requests answers what files ask of the host: "client", "ask" and "meta", never another, with the arguments that script's OPS.md has. ctx is that
-	// of the call they work for: it has its values and ends with it. Where they work for none it has the values of the last Load, Plugins
-	// or Event. A *script.Fault is thrown as it is. What "meta" returns is not
-	// looked at, and it must not block; the others may.
+	// Requests serves what files request from the host: "client", "ask" and "meta", never another,
+	// with the arguments listed in script's OPS.md. ctx has the values of the call they work for
+	// and ends with it; outside of calls it has the values of the last Load, Plugins or Event. A
+	// *script.Fault is thrown as it is. The result of "meta" is ignored, and it must not block; the
+	// others may.
 	Requests func(ctx context.Context, op string, arg json.RawMessage) (json.RawMessage, error)
 
-	open  bool          // without the wall, for tests
+	open  bool          // without the sandbox, for tests
 	grace time.Duration // after a cancel; cancelGrace when 0
 	pulse time.Duration // between pings; pingEvery when 0
 	frame int           // the longest frame in bytes; maxFrame when 0
@@ -55,23 +57,26 @@ type WorkerFolder struct {
 	Files []string
 	// Also are further folders whose files may become part of what node runs, absolute.
 	Also []string
-	// Reads are files and folders beside those of the files that bun has to read, absolute: what they import.
+	// Reads lists files and folders, absolute, beside those of the files that Bun must read: their
+	// imports.
 	Reads []string
-	// Bundle, where it is set, gives node its program: the body of a CommonJS module as package bundle makes it, and the folder from
-	// which its packages are found. Where it is nil the worker makes one of Files, with all packages left where they are.
+	// Bundle, if set, returns the program for Node: the body of a CommonJS module as package bundle
+	// makes it, and the folder from which its packages are found. If it is nil the worker bundles
+	// Files, without the packages.
 	Bundle func(ctx context.Context) (code, dir string, err error)
 }
 
-// A Worker calls the tools and plugins of one folder in a process of its own. Its methods may be called from any goroutine; what
-// they answer with beside [*script.Fault] is an error of the process or of ctx. A call whose ctx ends is told so by its signal; if it
-// has not ended two seconds later, the process is killed.
+// A Worker calls the tools and plugins of one folder in a process of its own. Its methods may be
+// called from any goroutine; they return a [*script.Fault], or an error of the process or of ctx.
+// When the ctx of a call ends, its signal is aborted; if the call has not ended two seconds later,
+// the process is killed.
 type Worker struct {
 	opt     WorkerOptions
 	folder  WorkerFolder
 	runtime WorkerRuntime
 
 	starting chan struct{}  // has one token, for whoever starts a process
-	telling  sync.Mutex     // while something is told
+	telling  sync.Mutex     // held while a message is delivered
 	work     sync.WaitGroup // requests and watches of all processes
 	hooks    script.Hooks   // of all plugins
 
@@ -80,7 +85,7 @@ type Worker struct {
 	life    *workerProcess
 	starts  []time.Time     // newest last
 	started *plugins        // what a new process has to start
-	quiet   context.Context // whom files work for when no call is under way
+	quiet   context.Context // what files work for when no call is in progress
 }
 
 // plugins are the arguments of the last call of Plugins.
@@ -110,7 +115,7 @@ func StartWorker(ctx context.Context, opt WorkerOptions, folder WorkerFolder) (*
 	w := &Worker{opt: opt, folder: folder, runtime: found, starting: make(chan struct{}, 1), quiet: context.WithoutCancel(ctx)}
 	w.starting <- struct{}{}
 	if _, err := w.living(ctx, false); err != nil {
-		_ = w.Close() // it failed already, and that is told
+		_ = w.Close() // it failed already, with an error reported
 		return nil, err
 	}
 	return w, nil
@@ -119,8 +124,8 @@ func StartWorker(ctx context.Context, opt WorkerOptions, folder WorkerFolder) (*
 // Runtime tells what runs the files.
 func (w *Worker) Runtime() WorkerRuntime { return w.runtime }
 
-// Close ends the process with all that it has started. Calls under way fail. Nothing of the worker runs when it returns, except if
-// Requests goes on after its ctx has ended: it is waited for.
+// Close ends the process with all that it has started. Calls in progress fail. Nothing of the
+// worker runs when it returns; it waits for Requests, which should return when its ctx has ended.
 func (w *Worker) Close() error {
 	w.mu.Lock()
 	w.closed = true
@@ -148,7 +153,8 @@ const (
 	startsWithin = time.Minute
 )
 
-// living is the process that runs, or a new one, in which the plugins are started again if restore is set.
+// living returns the running process, or a new one, in which the plugins are started again if
+// restore is set.
 func (w *Worker) living(ctx context.Context, restore bool) (*workerProcess, error) {
 	if l, err := w.current(); l != nil || err != nil {
 		return l, err
@@ -197,7 +203,8 @@ func (w *Worker) current() (*workerProcess, error) {
 	return w.life, nil
 }
 
-// mayStart counts the starts, so that a folder that ends its process each time does not keep the machine busy.
+// mayStart counts the starts, so that a folder whose process keeps dying does not keep the machine
+// busy.
 func (w *Worker) mayStart() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

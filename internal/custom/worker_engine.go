@@ -20,7 +20,8 @@ var errNoWorker = errors.New("and nothing is set up here to run it in. Install b
 // askKey is where a context holds what asks for a call while files are loaded.
 type askKey struct{}
 
-// mayRun asks whether a file may be run in bun or node: of the call that needs it, or else of the rules alone.
+// mayRun decides whether a file may run in Bun or Node: by asking the call that needs it, or else
+// by the rules alone.
 func (u *unit) mayRun(ctx context.Context, e userFile, req permission.Request) error {
 	if ask, ok := ctx.Value(askKey{}).(func(permission.Request) error); ok {
 		return ask(req)
@@ -31,7 +32,8 @@ func (u *unit) mayRun(ctx context.Context, e userFile, req permission.Request) e
 	return u.set.opt.Quiet(e.settingsName()).Ask(ctx, req)
 }
 
-// permitted asks about files that are to be run in bun or node, where single requests can not be asked about.
+// permitted requests permission for files that are to run in Bun or Node, where single requests
+// cannot be checked.
 func (b *build) permitted(ctx context.Context, some []userFile, facts map[string]*fact) (may []userFile) {
 	u := b.unit
 	for _, e := range some {
@@ -87,9 +89,10 @@ func newWorker(ctx context.Context, b *build, some []userFile) (*engine, error) 
 	return e, nil
 }
 
-// imports are the files that the files of a build are made of, but those of installed packages, which are shown behind the wall
-// anyway. Of a folder within the config folder all is named, because the runtime looks for names in it; beside the config itself
-// only what is imported.
+// imports returns the files that the files of a build consist of, except those of installed
+// packages, which are visible in the sandbox anyway. Within the config folder it returns whole
+// folders, because the runtime looks for names in them; beside the config itself only what is
+// imported.
 func (b *build) imports() (paths []string) {
 	root, err := filepath.EvalSymlinks(b.root)
 	if err != nil {
