@@ -46,8 +46,8 @@ type inside struct {
 	now bool
 }
 
-// WithOwner says for whom calls with this context are made. Calls of different owners never overlap in one VM, so that what a
-// script keeps waiting for one is not answered with the rights of the other.
+// WithOwner returns a context for calls of an owner. Calls of different owners never overlap in one
+// VM, so that what a script keeps waiting for one is not answered with the rights of the other.
 func WithOwner[K comparable](ctx context.Context, owner K) context.Context {
 	return context.WithValue(ctx, ownerKey{}, owner)
 }
@@ -79,7 +79,8 @@ func (v *VM) Load(ctx context.Context, name string, code Code) error {
 	return err
 }
 
-// read makes a function of a script. Its time is not counted: it can not be stopped, but it does end.
+// read defines a function of a script. Its time is not counted: it cannot be stopped, but it does
+// end.
 func (v *VM) read(name string, code Code) (value, error) {
 	left := v.pauseClock()
 	defer func() { v.allow(left) }()
@@ -214,7 +215,7 @@ func (v *VM) settleKept(c *call) {
 	}
 }
 
-// withdraw ends a call whose context has ended. Scripts that want to know are told first.
+// withdraw ends a call whose context has ended. It notifies scripts that wait for that first.
 func (v *VM) withdraw(c *call) {
 	if c.ended {
 		return
@@ -228,7 +229,7 @@ func (v *VM) withdraw(c *call) {
 	v.end(c, Data{}, context.Cause(c.ctx))
 }
 
-// notifyEnd settles what a script asked for to learn of its end.
+// notifyEnd settles the promise by which a script learns that its call ends.
 func (v *VM) notifyEnd(c *call) error {
 	for _, r := range c.requests {
 		if !r.told {
@@ -299,8 +300,8 @@ func (v *VM) end(c *call, result Data, err error) {
 	}
 }
 
-// ranOut reports whether an error says that the engine has no memory left. It
-// throws null where there is none for the error either.
+// ranOut reports whether an error means that the engine is out of memory. The engine throws null if
+// it has no memory for an error either.
 func (v *VM) ranOut(err error) bool {
 	t, ok := errors.AsType[*Thrown](err)
 	return ok && v.engine.arena.starved && (t.Name == "InternalError" && t.Message == "out of memory" || t.Name == "" && t.Message == "null")

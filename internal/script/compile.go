@@ -20,8 +20,8 @@ func seal(code []byte) []byte {
 	return slices.Concat([]byte("helve-js "+lib.MCONFIG_VERSION+"\n"), sum[:])
 }
 
-// Compile turns a script into bytecode for [VM.Load], which is quicker to load than its source. The error of a script that can not
-// be read is a [*Thrown].
+// Compile turns a script into bytecode for [VM.Load], which loads faster than source. A syntax
+// error is returned as a [*Thrown].
 func Compile(name, source string) (code []byte, err error) {
 	never := func() bool { return false }
 	e, err := newEngine(engineOptions{memory: 512 << 20, given: never, stop: never, rejected: func(_, _ value, _ bool) {}})

@@ -72,7 +72,7 @@ type Tool struct {
 	Raw    bool   `json:"raw,omitempty"`
 	Export string `json:"export"`
 	Name   string `json:"tool,omitempty"`  // in the map of a plugin
-	Error  *Fault `json:"error,omitempty"` // why it can not be used
+	Error  *Fault `json:"error,omitempty"` // why it cannot be used
 }
 
 // Load runs tool files, all below tool/ and tools/ if none are named, and tells what they define. What they set going goes on.
@@ -202,7 +202,7 @@ func (d *Driver) Plugins(ctx context.Context, input PluginInput, entries ...Plug
 	return told, nil
 }
 
-// Has reports whether a plugin has a hook of a name. Hook and Event cost nothing if there is none.
+// Has reports whether a plugin has a hook of a name. Hook and Event cost nothing if none has.
 func (d *Driver) Has(hook string) bool { return d.hooks.Has(hook) }
 
 // HookResult is what became of the output that hooks may change.

@@ -21,12 +21,12 @@ type value = lib.TJSValue
 // A native is a Go function that scripts can call. What it throws, it throws with [engine.throw].
 type native = func(args []value) value
 
-// An engine is one JavaScript world. All of it belongs to one goroutine.
+// An engine is one JavaScript runtime. All of it belongs to one goroutine.
 type engine struct {
 	tls     *libc.TLS
 	arena   *arena
 	rt, ctx uintptr
-	words   uintptr // room for a few out parameters and arguments
+	words   uintptr // space for a few out parameters and arguments
 
 	// What the engine calls; it knows the addresses only.
 	natives []func(*libc.TLS, uintptr, value, int32, uintptr) value
@@ -48,7 +48,7 @@ const (
 	compileOnly = lib.MJS_EVAL_FLAG_COMPILE_ONLY
 )
 
-// An outline is what an engine is made of.
+// engineOptions configure an engine.
 type engineOptions struct {
 	memory   int64
 	stack    int
@@ -237,7 +237,7 @@ func (e *engine) function(f native) value {
 	return lib.XJS_NewCFunction2(e.tls, e.ctx, address(&e.natives[len(e.natives)-1]), name, maxArgs, lib.EJS_CFUNC_generic, 0)
 }
 
-// job runs the next promise job; more is false if there was none. An error a job ends with is nobody's.
+// job runs the next promise job; more is false if there was none. The error of a job is dropped.
 func (e *engine) job() (more bool) {
 	switch n := lib.XJS_ExecutePendingJob(e.tls, e.rt, 0); {
 	case n == 0:

@@ -75,7 +75,7 @@ func (d *Driver) locate(f *Fault) {
 	f.Stack = strings.Join(kept, "\n")
 }
 
-// source finds the file of a place in the program; there is none for what is ours.
+// source finds the file of a position in the program; there is none for our own code.
 func (d *Driver) source(script, line, column string) (string, int, int) {
 	if script != ProgramName || d.at == nil {
 		return "", 0, 0

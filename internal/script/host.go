@@ -15,13 +15,13 @@ type Data struct {
 	Raw  []byte
 }
 
-// A Host answers what scripts ask of the world. ctx is that of the call the script works for; it ends with that call.
-// What a host panics with becomes the error of that one request.
+// A Host performs the operations that scripts request. ctx belongs to the call that the script
+// works for, and ends with it. A panic of the host becomes the error of that one request.
 type Host interface {
 	// Now answers at once, on the engine's goroutine: nothing else of this VM runs meanwhile, and its time is not the script's.
 	// It must not use the VM.
 	Now(ctx context.Context, op string, arg Data) (Data, error)
-	// Later answers on a goroutine of its own and settles a promise.
+	// Later performs an operation on a goroutine of its own; the result settles a promise.
 	Later(ctx context.Context, op string, arg Data) (Data, error)
 }
 
@@ -68,7 +68,7 @@ func refusal(err error) []byte {
 // maxRequests bounds what a VM may wait for at once.
 const maxRequests = 10_000
 
-// A request is something asked with __later that has not been answered.
+// A hostRequest is an operation requested with __later that is not finished.
 type hostRequest struct {
 	id     int32
 	call   *call
@@ -133,7 +133,7 @@ func (v *VM) later(args []value) value {
 		}
 	}
 	if c == nil || c.isOver() {
-		return undefined() // nobody is left to be answered
+		return undefined() // no call is left to settle it for
 	}
 	if err := v.beginRequest(r, op, arg); err != nil {
 		return e.throw(e.newString(refusal(err)))
@@ -227,7 +227,8 @@ func (v *VM) freePromises(dropped ...*hostRequest) {
 	}
 }
 
-// settleRequest settles the promise of a request: an entry into JavaScript, as the call that asked.
+// settleRequest settles the promise of a request. It is an entry into JavaScript, as part of the
+// call that made the request.
 func (v *VM) settleRequest(r *hostRequest, answer Data, err error) {
 	if v.requests[r.id] != r {
 		return // taken back

@@ -140,7 +140,7 @@ func (v *VM) runCall(c *call, begin func() error) {
 	}
 }
 
-// runJobs runs promise jobs until there are none, or the script is to stop.
+// runJobs runs promise jobs until there are none, or the script must stop.
 func (v *VM) runJobs() {
 	for v.stopped == nil && v.engine.job() {
 	}
@@ -224,10 +224,11 @@ func (v *VM) freeThrown(err error) {
 	}
 }
 
-// A rejection is a promise that was rejected while nobody listened, and why.
+// A rejection is an unhandled rejected promise and its reason.
 type rejection struct{ promise, reason value }
 
-// rejected is told by the engine of such promises, and again if somebody listens after all.
+// rejected is called by the engine for a rejected promise without a handler, and again if it gets
+// one later.
 func (v *VM) rejected(promise, reason value, handled bool) {
 	id := pointerOf(promise)
 	if handled {
@@ -243,7 +244,7 @@ func (v *VM) rejected(promise, reason value, handled bool) {
 	}
 }
 
-// tellUnhappy logs the rejections nobody listened to.
+// tellUnhappy logs the unhandled rejections.
 func (v *VM) tellUnhappy() {
 	for id, r := range v.unhappy {
 		delete(v.unhappy, id)

@@ -2,5 +2,6 @@
 
 package script
 
-// protect does nothing where memory can not be taken away: an engine that does not react then runs until its function returns.
+// protect does nothing where memory cannot be protected: an engine that does not react then runs
+// until its function returns.
 func protect(uintptr, bool) {}

@@ -79,8 +79,8 @@ func toLatin(text []byte) []byte {
 	return out
 }
 
-// toValid is text with U+FFFD for every stretch of bytes that is none, cut as browsers cut them: the beginning of a character
-// that breaks off is one stretch.
+// toValid replaces each invalid stretch of bytes by U+FFFD, as browsers do: the beginning of an
+// incomplete character is one stretch.
 func toValid(b []byte) []byte {
 	if utf8.Valid(b) {
 		return b

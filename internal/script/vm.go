@@ -35,7 +35,7 @@ const (
 	grace = time.Second
 	// defaultPatience is how long a script may run on that was stopped, before the VM is given up.
 	defaultPatience = 5 * time.Second
-	// often is how often a script is told to stop until it does.
+	// often is the interval at which a script is told to stop until it does.
 	often = 10 * time.Millisecond
 	// afterwards is what scripts have for tidying up once they were stopped or cancelled.
 	afterwards = 250 * time.Millisecond
@@ -47,7 +47,7 @@ type VMOptions struct {
 	Stack  int           // how deep calls may nest, in the engine's units of about one call; 5000 when 0, 20000 at the most
 	Turn   time.Duration // longest run without giving control back, 5 s when 0; waiting for the host does not count
 	Host   Host
-	Logger *slog.Logger // gets rejections nobody handles and panics of the host; nil for nowhere
+	Logger *slog.Logger // gets unhandled rejections and panics of the host; nil for none
 
 	patience time.Duration
 }
@@ -88,7 +88,7 @@ type VM struct {
 	deadline time.Time
 	stopped  error // why the script that runs is to stop
 	forced   bool  // it is to stop at every step
-	telling  bool  // it is told of its end, which does not stop it
+	telling  bool  // it was notified of its end, which does not stop it
 	unhappy  map[uint64]rejection
 }
 
@@ -206,7 +206,7 @@ func (v *VM) why() error {
 	return v.err
 }
 
-// post hands work to the engine's goroutine; it reports false if there is none any more.
+// post sends work to the engine's goroutine; it returns false if that has ended.
 func (v *VM) post(f func()) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
