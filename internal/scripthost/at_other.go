@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A dirHandle is where files lie. Here it is a name: between a look and an act
-// somebody can slip something else in, as with all files on this system.
+// A dirHandle is a folder that holds files. Here it is only a name: between a check and an action
+// another process can replace what it names, as with all files on this system.
 type dirHandle struct{ name string }
 
 func openFolder(real string) (dirHandle, error) {

@@ -14,9 +14,8 @@ import (
 	"github.com/helve-dev/helve/internal/disk"
 )
 
-// A folder is a handle by which what lies in a folder is reached: names in it
-// mean what they meant when it was opened, and no link is followed, whatever
-// somebody swaps meanwhile.
+// A dirHandle is an open folder. Names in it keep the meaning they had when it was opened, and no
+// link is followed, whatever another process replaces meanwhile.
 type dirHandle struct{ f *os.File }
 
 // openFolder opens a folder by a name that is free of links.

@@ -28,8 +28,8 @@ type ShellScript struct {
 	globs map[uint][]*syntax.Word // what stands for names of files, by where its command is
 }
 
-// Text is what the script runs, to be judged: variables outside of quotes are
-// not split, so that they stand in quotes there.
+// Text is what the script runs, as the rules check it: variables outside of quotes are not split,
+// so they are quoted there.
 func (s *ShellScript) Text() string { return s.text }
 
 // A ShellSetting is what a script is run in.
@@ -55,7 +55,7 @@ type ShellMachine interface {
 	Run(ctx context.Context, p ShellProgram) (code int, err error)
 	// Open opens a file as seen from a folder, by the flags of [os.OpenFile].
 	Open(ctx context.Context, dir, name string, flags int) (io.ReadWriteCloser, error)
-	// Which finds a program, as seen from a folder; "" where there is none.
+	// Which finds a program, as seen from a folder; "" if there is none.
 	Which(name, dir, path string) string
 	// Trouble words an error as the system does. What was refused by the rules
 	// ends the script.

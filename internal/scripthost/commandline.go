@@ -80,9 +80,9 @@ func (v variables) path(host string) string {
 	return host
 }
 
-// prefixLine puts in front of a command line what the script has changed of the
-// variables, as far as it means something for it: those that change what runs,
-// and those that are named in it. So they are judged with it.
+// prefixLine puts in front of a command line the variables that the script has changed, as far as
+// they matter for it: those that change what runs, and those named in it. So they are checked with
+// it.
 func (v variables) prefixLine(line string) string {
 	var out strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(v.changed)) {
@@ -103,16 +103,15 @@ func changesWhatRuns(name string) bool {
 	return slices.ContainsFunc(command.Parse(name+"=x").Units, func(u command.Unit) bool { return len(u.Uncertainties) > 0 })
 }
 
-// A commandLine is what a program is judged as.
+// A commandLine is the form in which a program is checked.
 type commandLine struct {
 	argv  []string
-	argv0 string // what the program is told it is called, if not argv[0]
+	argv0 string // the program's argv[0], if not argv[0] of the line
 	found string // the program that runs
 	usual string // the one that its name means to commands
 }
 
-// text is one line of a shell that means the same. A shell that is given a
-// text is judged as that text.
+// text returns an equivalent shell line. A shell that runs a text is checked as that text.
 func (c commandLine) text() string {
 	if text, ok := c.shellText(); ok {
 		return text
@@ -198,8 +197,8 @@ func unsafeRune(r rune) bool {
 	return !strings.ContainsRune("_/.:@%+,=-", r)
 }
 
-// which finds a program as the system does: by its name in the folders of
-// path, or where its name says, as seen from dir. "" is none.
+// which finds a program as the system does: by its name in the folders of path, or by a path in its
+// name, as seen from dir. It returns "" if there is none.
 func which(name, dir, path string) string {
 	if name == "" || strings.ContainsRune(name, 0) {
 		return ""
@@ -224,7 +223,7 @@ func which(name, dir, path string) string {
 	return ""
 }
 
-// executable is the name of a file that can be run; "" where there is none.
+// executable returns the name of a file that can be run; "" if there is none.
 func executable(name string) string {
 	for _, ending := range endings(name) {
 		if runs(name + ending) {

@@ -173,7 +173,7 @@ func (b *builtin) seq(ctx context.Context, args []string) error {
 			size = 32
 		}
 		if _, err := b.out.WriteString(strconv.FormatFloat(n, 'f', -1, size) + c.between); err != nil {
-			return nil // nobody reads any more
+			return nil // no reader any more
 		}
 	}
 	_, _ = b.out.WriteString(c.end)
@@ -240,8 +240,8 @@ func (c *counting) numbers(args []string) (wrong string) {
 	return ""
 }
 
-// ownWords gives a command that the interpreter knows in the form in which it
-// does what Bun's shell does: another one where that says why it can not.
+// ownWords rewrites a command of the interpreter into a form that behaves as in Bun's shell, or
+// into another command that says why it cannot.
 func ownWords(hc interp.HandlerContext, args []string) []string {
 	switch {
 	case args[0] == "pwd" && len(args) > 1:
@@ -312,6 +312,6 @@ func oneOf(noted map[string]bool, known ...string) func(string) bool {
 	}
 }
 
-// bunshellSaying is the name of a command that can not be written: it says a text and
-// fails.
+// bunshellSaying is the name of an internal command, which no script can write: it prints a text
+// and fails.
 const bunshellSaying = "\x00\x00\x00\x00"

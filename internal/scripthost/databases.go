@@ -109,13 +109,13 @@ func (w *Host) databaseFile(ctx context.Context, by *work, a databaseArg) (entry
 	return at, nil
 }
 
-// mayBeDatabase refuses what is there where it can not be opened as a database.
-// One with several names is not written to: it changes in place.
+// mayBeDatabase refuses an entry that cannot be opened as a database. A file with several names is
+// not written to, because SQLite changes files in place.
 func mayBeDatabase(at entryPath, st facts, err error, readonly bool) error {
 	switch {
 	case err != nil:
 		return noDatabase(err)
-	case !st.regular(), st.Nlink > 1 && at.ours: // the latter may be somebody else's
+	case !st.regular(), st.Nlink > 1 && at.ours: // the latter may belong to another user
 		return DBCannotOpen()
 	case st.Nlink > 1 && !readonly:
 		return several(at.path.String())

@@ -15,7 +15,7 @@ const (
 	maxOpen = 1000
 	// maxChunk is how much is read at once.
 	maxChunk = 16 << 20
-	// firstDescriptor is the first number that is none of the standard ones.
+	// firstDescriptor is the first number after the standard descriptors.
 	firstDescriptor = 3
 )
 

@@ -22,8 +22,7 @@ const (
 	maxAppend = 1 << 20
 	// maxShown is how much of what is written is shown to who is asked.
 	maxShown = 4 << 10
-	// commitTries is how often a change is made anew that somebody else got
-	// in the way of.
+	// commitTries is how often a change is retried after a conflict with another one.
 	commitTries = 5
 )
 
@@ -223,8 +222,7 @@ func (w *Host) author(by *work) files.By {
 	return who
 }
 
-// commit changes a file through the door of the workspace, so that the change
-// is known and can be taken back.
+// commit changes a file through the workspace, so that the change is recorded and can be undone.
 func (w *Host) commit(ctx context.Context, by *work, at entryPath, change func(*files.Held) (files.Change, error)) error {
 	for try := 1; ; try++ {
 		err := w.commitOnce(ctx, by, []entryPath{at}, func(held []*files.Held) ([]files.Change, error) {
@@ -289,9 +287,9 @@ func (w *Host) pour(ctx context.Context, by *work, to writing, data []byte) erro
 	return err
 }
 
-// openWrite opens a file for writing in place, which was asked about. What it
-// holds is kept first, where it is of the project; settle ends that, after the
-// file was closed, and tells of the change.
+// openWrite opens a file for writing in place, for which permission was given. If the file belongs
+// to the project, its contents are kept first; settle ends that, after the file was closed, and
+// reports the change.
 func (w *Host) openWrite(ctx context.Context, by *work, to writing) (*os.File, func(), error) {
 	var kept func()
 	switch {
@@ -323,8 +321,8 @@ func (w *Host) openWrite(ctx context.Context, by *work, to writing) (*os.File, f
 	}, nil
 }
 
-// create makes an empty file of the project, in a folder that is there. What
-// is written to it before settle counts as one change with it.
+// create makes an empty file of the project, in an existing folder. What is written to it before
+// settle counts as one change with it.
 func (w *Host) create(ctx context.Context, by *work, to writing) (settle func(), err error) {
 	mode, err := w.newMode(to.mode)
 	if err != nil {
@@ -339,7 +337,7 @@ func (w *Host) create(ctx context.Context, by *work, to writing) (settle func(),
 	if err != nil {
 		return nil, err
 	}
-	if held.Exists() { // somebody was quicker
+	if held.Exists() { // another process was faster
 		if to.how.only {
 			return nil, syscall.EEXIST
 		}
@@ -359,8 +357,8 @@ func (w *Host) settle(landing *files.PendingChange) {
 	}
 }
 
-// open opens the file and empties it if it is to be: not before it is known
-// that it is a file, and nobody else's.
+// open opens the file and truncates it if required, but not before it is known to be a file of this
+// user.
 func (to writing) open() (*os.File, error) {
 	d, err := to.at.open()
 	if err != nil {
@@ -404,8 +402,7 @@ func (to writing) open() (*os.File, error) {
 	return f, nil
 }
 
-// several refuses to write in place to what has other names, which nobody was
-// asked about.
+// several refuses to write in place to a file with other names, for which no permission was given.
 func several(name string) error {
 	return &script.Failure{
 		Name: "Error", Code: "EPERM", Errno: -1, Syscall: "open", Path: name,

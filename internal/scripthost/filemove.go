@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// replaceable reports whether a file may be changed whole through the door of the
-// workspace: the name is the file's own, and it is not too large.
+// replaceable reports whether a file may be replaced as a whole through the workspace: it has no
+// other name, and it is not too large.
 func (s entryPath) replaceable(st facts) bool {
 	return st.regular() && !s.ours && st.Size <= files.MaxEdit && s.path.Real() == filepath.Join(s.dir, s.base)
 }

@@ -53,7 +53,7 @@ func (w *Host) askMove(ctx context.Context, by *work, m *move) error {
 	return w.askTree(ctx, by, m.from, &m.to)
 }
 
-// isPlainFile reports whether a file can be moved through the door of the workspace.
+// isPlainFile reports whether a file can be moved through the workspace.
 func (m *move) isPlainFile() bool {
 	if !m.from.replaceable(m.st) {
 		return false
@@ -153,7 +153,7 @@ func (m *move) checkTarget() error {
 	return nil
 }
 
-// moveWhole moves a file through the door of the workspace.
+// moveWhole moves a file through the workspace.
 func (w *Host) moveWhole(ctx context.Context, by *work, m *move) error {
 	mode := fs.FileMode(m.st.perm() & 0o777)
 	for try := 1; ; try++ {
@@ -186,8 +186,7 @@ func (m *move) keepTime() {
 	_ = d.utimes(m.to.base, time.Now(), moment(m.st.Mtime)) // it is there, whatever its time
 }
 
-// moveName has the system move what can not be moved whole. What it would
-// replace is kept.
+// moveName lets the system move what the workspace cannot. What it would replace is kept.
 func (w *Host) moveName(ctx context.Context, by *work, m *move) error {
 	from, err := m.from.open()
 	if err != nil {

@@ -154,8 +154,8 @@ func (w *Host) openSpot(ctx context.Context, by *work, at entryPath) (*os.File, 
 	return f, err
 }
 
-// openOurs opens a file that needs nobody's leave. A file that has other names
-// may be somebody else's.
+// openOurs opens a file that needs no permission. It refuses a file with other names, which may
+// belong to another user.
 func openOurs(d dirHandle, at entryPath) (*os.File, error) {
 	f, err := d.open(at.base, os.O_RDONLY, 0)
 	if err != nil {

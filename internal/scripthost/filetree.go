@@ -47,7 +47,7 @@ func (w *Host) askTree(ctx context.Context, by *work, at entryPath, to *entryPat
 	return nil
 }
 
-// A tree is what lies below a folder, looked at for what the rules single out.
+// A ruleTree is what lies below a folder, checked for what the rules treat specially.
 type ruleTree struct {
 	files       *files.Workspace
 	at          entryPath
@@ -134,7 +134,7 @@ func (t *ruleTree) guarded(real string) bool {
 func removeTree(ctx context.Context, d dirHandle, base string) error {
 	in, err := d.openBelow(base)
 	if errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP) {
-		return gone(d.unlink(base)) // somebody has put something else there
+		return gone(d.unlink(base)) // another process has put something else there
 	}
 	if err != nil {
 		return gone(err)

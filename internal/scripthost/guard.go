@@ -10,11 +10,9 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// A guard keeps a database to the one file that was asked about. It stands in
-// two places: the library asks it about each statement that it reads, and its
-// way to files leads through the guard. The second can not be talked around:
-// whatever a statement, a schema or a journal says, no other file is opened or
-// removed.
+// A guard confines a database to the one file for which permission was given. SQLite asks it about
+// each statement that it parses, and all file access of SQLite goes through it. Because of the
+// second, no statement, schema or journal can open or remove another file.
 type guard struct {
 	vfs, name uintptr // of the library's memory; 0 if there are none
 	file      string  // as the library names it; "" in memory
@@ -74,8 +72,8 @@ func (g *guard) install(tls *libc.TLS) (uintptr, error) {
 	return g.name, nil
 }
 
-// mayOpen reports whether a file may be opened: the database, what SQLite
-// keeps beside it, and files without a name, which nobody else sees.
+// mayOpen reports whether a file may be opened: the database, the files SQLite keeps beside it, and
+// unnamed temporary files.
 func (g *guard) mayOpen(name uintptr, flags int32) bool {
 	if name == 0 {
 		return true
@@ -144,8 +142,8 @@ func (g *guard) deny(why string) int32 {
 	return lib.SQLITE_DENY
 }
 
-// pragma decides about a setting. Those of the whole process are nobody's to
-// change; those that would only take more memory do nothing.
+// pragma decides about a setting. Those of the whole process may not be changed; those that would
+// only take more memory do nothing.
 func (g *guard) pragma(name, value string, set bool) int32 {
 	switch name {
 	case "temp_store_directory", "data_store_directory":

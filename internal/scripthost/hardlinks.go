@@ -109,7 +109,7 @@ type shutting struct {
 func (s *shutting) walkFolder(ctx context.Context, d dirHandle, at string) {
 	entries, err := d.names()
 	if err != nil {
-		return // what can not be listed is not of the project
+		return // what cannot be listed does not belong to the project
 	}
 	for _, e := range entries {
 		if s.left--; s.left <= 0 || ctx.Err() != nil {

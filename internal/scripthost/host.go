@@ -34,7 +34,7 @@ type Options struct {
 	Dir string
 	// Client answers what plugins ask of the runtime; nil knows nothing.
 	Client func(ctx context.Context, c *tool.Call, method string, args json.RawMessage) (json.RawMessage, error)
-	// Tell is told what scripts print and log.
+	// Tell receives what scripts print and log.
 	Tell   func(Line)
 	Logger *slog.Logger
 }
@@ -65,7 +65,7 @@ type Host struct {
 // An operation answers one request.
 type operation func(ctx context.Context, arg script.Data) (script.Data, error)
 
-// New makes a world. It opens nothing.
+// New returns a host. It opens nothing.
 func New(opt Options) *Host {
 	if opt.Logger == nil {
 		opt.Logger = slog.New(slog.DiscardHandler)
@@ -132,8 +132,8 @@ type work struct {
 	last error // the last refusal
 }
 
-// For gives the scripts that run under the context somebody to work for: the
-// call, and the name of the tool or plugin that questions are asked in.
+// For returns a context whose scripts work for a call, with the name of the tool or plugin that
+// permission requests show.
 func For(ctx context.Context, c *tool.Call, name string) context.Context {
 	return context.WithValue(ctx, workKey{}, &work{call: c, name: name})
 }
@@ -186,11 +186,11 @@ func Working(ctx context.Context) (name string, ok bool) {
 	return by.name, true
 }
 
-// errNobody is the answer to a script that works for nobody. It is a mistake
-// of the program's and never of a script.
+// errNobody is the error for a script that works for no call. It is an error of the program, never
+// of a script.
 var errNobody = errors.New("a script asked for something while it worked for nobody")
 
-// worker finds out for whom the script works.
+// worker returns the call that the script works for.
 func worker(ctx context.Context) (*work, error) {
 	if by, ok := ctx.Value(workKey{}).(*work); ok {
 		return by, nil

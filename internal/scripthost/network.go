@@ -23,8 +23,7 @@ const (
 	mostBodies  = 64
 	longestBody = 64 << 20
 	bodyChunk   = 64 << 10
-	// A body that nobody has read from for so long makes room for another, and
-	// then for none.
+	// A body that has not been read for this long may be closed to make space for another.
 	bodyDull = 30 * time.Second
 	bodyIdle = 5 * time.Minute
 )
@@ -160,8 +159,7 @@ func uncredentialed(raw string) string {
 	return scheme + "://" + rest[at+1:]
 }
 
-// waitForRoom waits until there is room for one more body. Those that nobody reads
-// make it.
+// waitForRoom waits until one more body can be opened. Unread bodies are closed to make space.
 func (n *network) waitForRoom(ctx context.Context) error {
 	for {
 		select {
@@ -362,8 +360,7 @@ func unreached(ctx context.Context, err error) error {
 	return fail
 }
 
-// broken names how a connection came to nothing; "" where nobody has a name
-// for it.
+// broken names the cause of a failed connection; "" if it has no name.
 func broken(err error) string {
 	const windowsRefused, windowsReset = syscall.Errno(10061), syscall.Errno(10054)
 	switch {

@@ -15,8 +15,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// ParseShell reads a script, and refuses what Bun's shell does not know and what
-// could not be bounded or judged here.
+// ParseShell parses a script, and refuses what Bun's shell does not know and what could not be
+// bounded or checked here.
 func ParseShell(text string) (*ShellScript, error) {
 	if len(text) > longestScript {
 		return nil, &script.Failure{Message: fmt.Sprintf("The script has %d bytes, and a shell takes no more than %d. Write it to a file and run the file.", len(text), longestScript)}
@@ -182,8 +182,8 @@ func starred(part syntax.WordPart) bool {
 	return false
 }
 
-// unmatched is a word of a command that stands for files of which there are
-// none; "" where there is no such.
+// unmatched returns a word of a command that is a pattern without matching files; "" if there is
+// none.
 func (s *ShellScript) unmatched(hc interp.HandlerContext) string {
 	words := s.globs[hc.Pos.Offset()]
 	if len(words) == 0 || !hc.Pos.IsValid() {
@@ -216,9 +216,9 @@ func (e inFolder) Get(name string) expand.Variable {
 	return e.Environ.Get(name)
 }
 
-// The names of commands that can not be written: one that is not there, one
-// that has what variables hold weighed, and the beginning of those that are not
-// the interpreter's own.
+// The names of internal commands, which no script can write: one for a command that does not exist,
+// one that checks the values of variables, and the prefix of those that are not the interpreter's
+// own.
 const (
 	unknownCommand = "\x00"
 	weighing       = "\x00\x00"

@@ -24,8 +24,8 @@ const (
 	pieceSize = 64 << 10 // as much as a pipe holds
 	// mostTold is what one program may say to the log.
 	mostTold = 1 << 20
-	// drainLimit is how long the last words of a program that ended are waited
-	// for. Nobody can write any more, so they are there.
+	// drainLimit is how long the last output of a program that ended is waited for. No process can
+	// write any more, so it is already there.
 	drainLimit = time.Second
 )
 
@@ -105,7 +105,7 @@ func (pipes *plumbing) started() {
 	pipes.theirs = nil
 }
 
-// close lets go of all that nobody has taken.
+// close closes all pipes that were not taken.
 func (pipes *plumbing) close() {
 	pipes.started()
 	for _, f := range append(pipes.told, pipes.outBack, pipes.errBack) {
@@ -199,7 +199,7 @@ func (r *reader) left() bool {
 	case r.turn <- struct{}{}:
 		defer func() { <-r.turn }()
 		return !r.over || len(r.rest) > 0
-	default: // somebody is reading
+	default: // a reader is active
 		return true
 	}
 }
@@ -378,7 +378,7 @@ func (o written) create(ctx context.Context, a *asker, path files.Path) (settle 
 	if err != nil {
 		return nil, err
 	}
-	if held.Exists() { // somebody was quicker
+	if held.Exists() { // another process was faster
 		return nil, nil
 	}
 	landing, err := claim.Commit(ctx, a.by(), []files.Change{{Held: held, Data: []byte{}}})

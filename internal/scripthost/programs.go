@@ -111,8 +111,8 @@ func (p *programs) variables(base process.Program, env map[string]string, set ma
 	return surroundings(host, known, env, set), path
 }
 
-// prepareProgram makes of what a script wants a program that may be started: everything
-// about it was asked.
+// prepareProgram turns a script's request into a program that may be started, after all permissions
+// were given.
 func (p *programs) prepareProgram(ctx context.Context, by *asker, a *wanted) (process.Program, error) {
 	if len(a.Argv) == 0 || a.Argv[0] == "" || slices.ContainsFunc(append(a.Argv, a.Argv0), func(s string) bool { return strings.ContainsRune(s, 0) }) {
 		return process.Program{}, coded("EINVAL")
@@ -124,7 +124,7 @@ func (p *programs) prepareProgram(ctx context.Context, by *asker, a *wanted) (pr
 	vars, path := p.variables(base, a.Env, a.Set)
 	line := commandLine{argv: a.Argv, argv0: a.Argv0}
 	named := !strings.ContainsRune(a.Argv[0], '/') && !strings.ContainsRune(a.Argv[0], filepath.Separator)
-	if named { // nobody is asked about what is not there
+	if named { // no permission is needed for what is not there
 		line.found, line.usual = which(a.Argv[0], a.Cwd, vars.path(path)), which(a.Argv[0], a.Cwd, path)
 		if line.found == "" {
 			return process.Program{}, notFound()
@@ -257,8 +257,7 @@ func coded(code string) error { return &script.Failure{Message: code, Code: code
 // notFound says that there is no such program.
 func notFound() error { return &script.Failure{Message: "not found", Code: "ENOENT", Syscall: "which"} }
 
-// notRunnable says why what a name leads to can not be run: it is not there, or
-// no program.
+// notRunnable says why a name cannot be run: there is no such file, or it is not a program.
 func notRunnable(name, dir string) error {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(dir, name)

@@ -15,7 +15,7 @@ import (
 	"mvdan.cc/sh/v3/interp"
 )
 
-// A running script.
+// A bunshellRunning is a running script.
 type bunshellRunning struct {
 	script  *ShellScript
 	machine ShellMachine
@@ -28,7 +28,7 @@ type bunshellRunning struct {
 // errTooMuch says that a script was ended because of what it wrote.
 var errTooMuch = errors.New("the script wrote more than is kept of one output")
 
-// Run runs the script, which was judged.
+// Run runs the script, which must have been checked.
 func (s *ShellScript) Run(ctx context.Context, m ShellMachine, set ShellSetting) (ShellOutcome, error) {
 	stdin, feed, err := pipeOf(set.Input)
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *ShellScript) Run(ctx context.Context, m ShellMachine, set ShellSetting)
 	return ShellOutcome{Code: code, Out: r.out.takeBytes(), Err: r.err.takeBytes()}, nil
 }
 
-// bunshellOutcome makes of how the interpreter ended how the script did.
+// bunshellOutcome converts the interpreter's result into the exit code and error of the script.
 func bunshellOutcome(ctx context.Context, err error) (int, error) {
 	if cause := context.Cause(ctx); cause != nil {
 		if errors.Is(cause, errTooMuch) {
@@ -72,8 +72,8 @@ func bunshellOutcome(ctx context.Context, err error) (int, error) {
 	return 0, err
 }
 
-// pipeOf gives bytes as a file to read; nil where there are none. done is to
-// be called when nobody reads it any more.
+// pipeOf returns bytes as a file to read; nil if there are none. done must be called when reading
+// has ended.
 func pipeOf(input []byte) (file io.Reader, done func(), err error) {
 	if input == nil {
 		return nil, func() {}, nil
@@ -90,8 +90,8 @@ func pipeOf(input []byte) (file io.Reader, done func(), err error) {
 	return from, func() { _ = from.Close(); feeding.Wait() }, nil
 }
 
-// open opens a file of the script, which was judged with it. It is asked about
-// again: what the words of the script have become is known only now.
+// open opens a file of the script, which was checked with it. Permission is requested again,
+// because the expanded name is known only now.
 func (r *bunshellRunning) open(ctx context.Context, path string, flags int, _ fs.FileMode) (io.ReadWriteCloser, error) {
 	hc := interp.HandlerCtx(ctx)
 	switch {
@@ -230,7 +230,7 @@ func (r *bunshellRunning) sink(to io.Writer) io.Writer {
 	return r.limited(to)
 }
 
-// limited bounds what goes to where nobody else counts, as into a variable.
+// limited bounds output whose size is not counted elsewhere, such as that into a variable.
 func (r *bunshellRunning) limited(to io.Writer) io.Writer {
 	if t, ok := to.(*through); ok {
 		return r.limited(t.to)

@@ -116,7 +116,7 @@ func (r *running) end() {
 		}
 		r.out.close()
 		r.err.close()
-		for _, pipe := range r.logs { // if somebody holds it who could not be found
+		for _, pipe := range r.logs { // in case a process that could not be found holds it
 			_ = pipe.SetReadDeadline(time.Now().Add(drainLimit))
 		}
 		if err == nil && len(left) == 0 {
@@ -264,7 +264,7 @@ func (a *wanted) most() int {
 	return int(*a.Max)
 }
 
-// A stream is an output that is read for somebody.
+// An outputStream is an output that is read for a script.
 type outputStream struct {
 	from *os.File // nil for none
 	to   io.Writer

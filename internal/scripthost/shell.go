@@ -38,7 +38,7 @@ func (p *programs) shell(ctx context.Context, arg script.Data) (script.Data, err
 	return both(map[string]any{"code": ended.Code}, ended.Out, ended.Err)
 }
 
-// runScript judges a script and runs it.
+// runScript checks a script and runs it.
 func (p *programs) runScript(ctx context.Context, by *work, a *shellArg, input []byte) (ShellOutcome, error) {
 	if p.w.opt.Shell == nil {
 		return ShellOutcome{}, errNoPrograms

@@ -13,16 +13,15 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// shellFiles are the files that the shell's own commands work on. They go
-// through the same doors as what scripts do by themselves.
+// shellFiles are the files that the shell's own commands work on. They are checked like the files
+// that scripts open themselves.
 type shellFiles struct {
 	w  *Host
 	by *work
 }
 
-// files are those that commands work on by themselves; nil where a program may
-// not change the project: it stays a program then, since there is a wall around
-// those.
+// files returns the files that built-in commands work on; nil if a program may not change the
+// project: the command then stays a program, which runs in the sandbox.
 func (m shellMachine) files() ShellFiles {
 	if m.base.ReadOnly || m.base.Walled {
 		return nil
@@ -32,8 +31,8 @@ func (m shellMachine) files() ShellFiles {
 	return shellFiles{m.p.w, &work{call: &call, name: m.by.name}}
 }
 
-// asked is the host of a call that is not asked again about what the judge of
-// the script has asked already.
+// asked is the host of a call without requests for what the check of the script has requested
+// already.
 type asked struct {
 	tool.Host
 	by *asker
@@ -117,7 +116,7 @@ func (s shellFiles) Touch(ctx context.Context, name string) error {
 		return err
 	}
 	err = s.w.put(ctx, s.by, pathArg{Path: name, Flags: "wx"}, []byte{})
-	if errors.Is(err, os.ErrExist) { // somebody was quicker
+	if errors.Is(err, os.ErrExist) { // another process was faster
 		return change()
 	}
 	return err

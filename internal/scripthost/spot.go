@@ -14,8 +14,8 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// A spot is a name that has been asked about and can be acted on: the folder
-// it lies in, free of links, and its last part there.
+// An entryPath is a name for which permission was given: the folder that contains it, free of
+// links, and its last part there.
 type entryPath struct {
 	path files.Path
 	dir  string // real
@@ -26,12 +26,11 @@ type entryPath struct {
 	itself bool
 	// slash says that only a folder is meant.
 	slash bool
-	// meta is what people are told of a change there.
+	// meta is shown to people with a change there.
 	meta map[string]any
 }
 
-// A door is a work that does not ask about the folder the scripts have for
-// themselves.
+// A door is a work that needs no permission for the scripts' own folder.
 type door struct {
 	*work
 	temp *temporary
@@ -177,7 +176,7 @@ func (w *Host) inProject(s entryPath) bool {
 	return !s.ours && w.opt.Files.Inside(p)
 }
 
-// report reports a change that did not go through the door of the workspace.
+// report reports a change that was not made through the workspace.
 func (w *Host) report(by *work, s entryPath, event string) {
 	if s.ours || w.opt.Files.OnChange == nil {
 		return

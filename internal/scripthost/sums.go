@@ -250,7 +250,7 @@ func decompress(ctx context.Context, a packArg, raw []byte) (script.Data, error)
 	return script.Data{Raw: out}, nil
 }
 
-// A mortal reader ends with its context.
+// A sumsMortal is a reader that ends with its context.
 type sumsMortal struct {
 	ctx  context.Context
 	from io.Reader
@@ -263,7 +263,7 @@ func (m *sumsMortal) Read(to []byte) (int, error) {
 	return m.from.Read(to)
 }
 
-// damaged gives zlib's words for what can not be unpacked.
+// damaged returns zlib's message for data that cannot be decompressed.
 func damaged(err error) error {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):

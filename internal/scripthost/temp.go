@@ -12,11 +12,10 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// A temporary is the folder that the scripts of an engine have for themselves:
-// they read and write there without asking, and nobody else does. It is made
-// when it is first needed, and gone with the engine. Around it is another one
-// with a lock, out of the scripts' reach, which tells others who come later
-// whether the engine still lives: see sweep.
+// A temporary is the private folder of an engine's scripts: they read and write there without
+// permission requests. It is made on first use and removed with the engine. Its parent contains a
+// lock, out of the scripts' reach, that shows later processes whether the engine is still alive:
+// see removeStale.
 type temporary struct {
 	mu       sync.Mutex
 	path     string
@@ -81,8 +80,8 @@ func (t *temporary) make(dir string) error {
 	return errors.New("it keeps disappearing")
 }
 
-// lockTemp takes the lock of a folder that was just made. Where the system has
-// no locks there is none, and no file of it, so that nobody can take it later.
+// lockTemp takes the lock of a folder that was just made. Where the system has no locks it makes no
+// lock file either, so that the folder cannot be locked later.
 func lockTemp(around string) (*flock.Flock, error) {
 	path := filepath.Join(around, tempLock)
 	lock := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_EXCL|os.O_RDWR), flock.SetPermissions(0o600))

@@ -23,9 +23,8 @@ func isTempName(name string) bool {
 	return ok && number != "" && strings.Trim(number, "0123456789") == ""
 }
 
-// removeStale removes the folders that were left in dir by engines whose process was
-// killed: those of this user whose lock nobody holds. What can not be removed
-// is left.
+// removeStale removes the folders that killed processes left in dir: those of this user whose lock
+// is free. What cannot be removed is left.
 func removeStale(dir string) {
 	top, err := os.OpenRoot(dir)
 	if err != nil {
@@ -90,7 +89,7 @@ func sweepOne(top *os.Root, name string) {
 	_ = top.Remove(name)
 }
 
-// errNotTemp is told of what is not to be swept.
+// errNotTemp reports a folder that is not to be removed.
 var errNotTemp = errors.New("not an abandoned folder of scripts")
 
 // enterTemp opens a real folder of this user.
@@ -129,7 +128,7 @@ func seizeTemp(room *os.Root) (*flock.Flock, error) {
 	lock := flock.New(filepath.Join(room.Name(), tempLock), flock.SetFlag(os.O_RDWR))
 	ok, err := lock.TryLock()
 	if err == nil && !ok {
-		err = errNotTemp // somebody lives there, or looks as we do
+		err = errNotTemp // it is in use, or another process checks it too
 	}
 	var held fs.FileInfo
 	if err == nil {

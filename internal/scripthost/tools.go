@@ -85,13 +85,13 @@ func (f *flow) passes() bool {
 	return true
 }
 
-// A logger tells what scripts print, as long as somebody can read along.
+// A logger reports what scripts print, as far as the receiver keeps up.
 type logger struct {
 	tell func(Line)
 	flow flow
 
 	mu   sync.Mutex
-	lost int // lines that were left out since the last that was told
+	lost int // lines dropped since the last one that was delivered
 }
 
 func (l *logger) line(_ context.Context, by *work, a struct{ Level, Text string }) (any, error) {
@@ -175,7 +175,7 @@ func askQuestion(ctx context.Context, by *work, a question) (any, error) {
 	if len(req.Patterns) > mostPatterns || len(req.Always) > mostPatterns {
 		return nil, &script.Failure{Name: "RangeError", Message: fmt.Sprintf("a question about more than %d things can not be answered: ask about less at a time", mostPatterns)}
 	}
-	_ = json.Unmarshal(a.Metadata, &req.Metadata) // anything else is none
+	_ = json.Unmarshal(a.Metadata, &req.Metadata) // anything else counts as none
 	if req.Permission != by.name {
 		// "Always" would be an answer for other tools too, so it is about no
 		// more than what the person sees.
