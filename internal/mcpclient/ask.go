@@ -51,7 +51,7 @@ type Field struct {
 // An Option is a value that may be chosen.
 type Option struct{ Value, Title string }
 
-// An Answer is what a person says to an Elicitation.
+// An ElicitationAnswer is a person's answer to an Elicitation.
 type ElicitationAnswer struct {
 	Action string         // accept, decline or cancel; decline when empty
 	Values map[string]any // by the name of the field; texts that stand for numbers and booleans are taken for them

@@ -31,7 +31,7 @@ var (
 	errLimit  = errors.New("it took too long")
 )
 
-// A watch is a call that waits for its answer.
+// A pendingCall is a call that waits for its answer.
 type pendingCall struct {
 	// Of what happened meanwhile the newest is kept; the channels hold one.
 	progress chan *sdk.ProgressNotificationParams
@@ -246,7 +246,7 @@ func (e *peer) askPermission(ctx context.Context, c *tool.Call, o *offer) error 
 // this call or in this session.
 func lasting(c *tool.Call, req permission.Request) bool {
 	elsewhere := *c
-	elsewhere.Session = "\x00" // nobody's
+	elsewhere.Session = "\x00" // matches no session
 	return elsewhere.Allowed(req)
 }
 
@@ -259,8 +259,8 @@ func (e *peer) waitConnection(ctx context.Context) (*connection, error) {
 	if err != nil || l.local == nil || e.s.Wall || !dying(l.pid()) {
 		return l, err
 	}
-	// A process that was killed may take in what it is sent while it dies.
-	// Nobody could say afterwards what it has done with it.
+	// A killed process may still read what it is sent while it dies. It would be unknown afterwards
+	// what it did with it.
 	select {
 	case <-l.dead:
 	case <-time.After(deathTime):
@@ -295,8 +295,8 @@ func (e *peer) idle() time.Duration {
 	return defaultCall
 }
 
-// call makes one call over this connection. It reports whether anything of
-// the call was heard before it failed.
+// call makes one call over this connection. It reports whether the server sent anything for the
+// call before it failed.
 func (l *connection) call(ctx context.Context, c *tool.Call, name string, args json.RawMessage) (res *sdk.CallToolResult, heard bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -357,7 +357,7 @@ func report(p *sdk.ProgressNotificationParams) (string, map[string]any) {
 	return text.VisibleLine(title), m
 }
 
-// unreachable is the error of a call whose server can not be had.
+// unreachable is the error of a call whose server is not available.
 func (e *peer) unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -21,11 +21,11 @@ const (
 	maxTitle       = 200
 	maxSchema      = 256 << 10 // bytes of a schema
 	maxNesting     = 256       // lists and objects inside each other in its JSON
-	maxQuote       = 80        // bytes of a stranger's text in a reason
+	maxQuote       = 80        // bytes of an untrusted text in a reason
 )
 
-// A Definition is what a server says about one of its tools, bounded. Texts are
-// as they may be shown: characters that can not be seen are escapes.
+// A Definition is a server's description of one of its tools, bounded. Texts are safe to show:
+// invisible characters are escaped.
 type Definition struct {
 	Server, Tool       string // as the config and the server spell them
 	Origin             string // which program or address the server is
@@ -33,14 +33,13 @@ type Definition struct {
 	Title, Description string
 	Input              json.RawMessage // the schema as the server gave it, in canonical form
 
-	// What the server says about the tool, with the defaults of the protocol
-	// where it is silent. They are hints of a stranger.
+	// The hints of the server about the tool, with the defaults of the protocol. They are not
+	// trusted.
 	ReadOnly, Destructive, Idempotent, OpenWorld bool
 }
 
-// DefinitionOf takes over what a server says about a tool. An error means that
-// the tool can not be used, and says why, for people. Whether the schema makes
-// sense is for [Definition.Schema] to say.
+// DefinitionOf converts a server's description of a tool. An error means that the tool cannot be
+// used, and says why, for people. The schema is checked by [Definition.Schema].
 func DefinitionOf(server string, t *mcp.Tool) (Definition, error) {
 	switch {
 	case t == nil:
@@ -153,8 +152,7 @@ func readable(s string, most int) string {
 	return fmt.Sprintf("%s\n[%d more bytes of this text were left out]", head, len(s)-len(head))
 }
 
-// shown returns s with what can not be seen made visible. A text in which all
-// can be seen stays as it is.
+// shown returns s with invisible characters escaped. A text without any stays as it is.
 func shown(s string) string {
 	if text.HasHidden(s) {
 		return text.Visible(s)
@@ -171,7 +169,7 @@ func line(s string, most int) string {
 	return s
 }
 
-// quoted returns a stranger's text as a reason may repeat it.
+// quoted returns an untrusted text as a reason may quote it.
 func quoted(s string) string {
 	head, cut := text.Cut(s, maxQuote)
 	if cut {

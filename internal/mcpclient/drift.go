@@ -60,8 +60,8 @@ func portrait(d Definition) string {
 	return b.String()
 }
 
-// spread writes a JSON value, a line for each part of it. Every line of a
-// stranger's is indented, so that none can be taken for one of ours.
+// spread writes a JSON value, a line for each part of it. Every line with untrusted text is
+// indented, so that it cannot imitate one of ours.
 func spread(b *strings.Builder, label string, v any, depth int) {
 	b.WriteString(strings.Repeat("  ", min(depth, maxIndent)) + label)
 	switch v := v.(type) {
@@ -82,7 +82,7 @@ func spread(b *strings.Builder, label string, v any, depth int) {
 	}
 }
 
-// leaf returns a JSON value that has no parts as it may be shown.
+// leaf formats a JSON value without parts for display.
 func leaf(v any) string {
 	raw, err := encode(v)
 	if err != nil {

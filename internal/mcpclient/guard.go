@@ -78,7 +78,7 @@ func (g *guarded) instead(why error) []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s}}`, g.call, jsonrpc.CodeInternalError, said)
 }
 
-// A heard body notes that something came.
+// A heard is a body that records that data arrived.
 type heard struct {
 	io.Reader
 	r *remote
@@ -200,8 +200,8 @@ func (r *remote) nudge() {
 	}
 }
 
-// mend repairs the result of a call in a message, where the session could not
-// decode it. Anything else is returned as it is.
+// mend repairs the result of a call in a message that the session could not decode. Anything else
+// is returned as it is.
 func mend(data []byte) []byte {
 	if !bytes.Contains(data, []byte(`"content"`)) {
 		return data

@@ -114,7 +114,7 @@ func (p *place) limit(inclusive, exclusive string, with, without **float64) {
 	if flag && ok {
 		beyond, okBeyond, ok = at, true, false
 	}
-	if okBeyond && math.Abs(beyond) >= 1<<53 { // the next number may not be told from it
+	if okBeyond && math.Abs(beyond) >= 1<<53 { // floats cannot distinguish it from the next integer
 		p.facts.loose = true
 		if !ok {
 			at, ok = beyond, true

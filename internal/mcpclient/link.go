@@ -21,9 +21,9 @@ import (
 	"github.com/helve-dev/helve/mcp"
 )
 
-// The newest protocol that begins with the initialize handshake. It comes
-// first because some servers end at anything else; a server that does not know
-// it any more is asked again with the newest of all.
+// firstProtocol is the newest protocol that begins with the initialize handshake. It is tried first
+// because some servers exit at anything else; a server that no longer supports it is tried again
+// with the newest of all.
 const firstProtocol = "2025-11-25"
 
 // How long things take at the end of a connection.
@@ -40,7 +40,7 @@ const (
 	maxLabel        = 200
 )
 
-// A link is one connection to a server.
+// A connection is one connection to a server.
 type connection struct {
 	e         *peer
 	born      time.Time
@@ -54,7 +54,7 @@ type connection struct {
 	has          struct{ tools, resources, subscribe, prompts, completions bool }
 	instructions string
 	program      string
-	caches       atomic.Bool // the session keeps lists until it is told of a change
+	caches       atomic.Bool // the session caches lists until notified of a change
 
 	relist chan struct{} // the list of tools has changed
 	nudge  chan struct{} // a sign of life is wanted
@@ -67,7 +67,7 @@ type connection struct {
 	waiting int  // questions to the person that were not answered yet
 	asking  bool // one of them is being put
 
-	closing bool // somebody is closing it
+	closing bool // it is being closed
 
 	once sync.Once
 	dead chan struct{} // closed when the connection is no good any more
@@ -211,8 +211,8 @@ func (l *connection) learn(r *sdk.InitializeResult) error {
 const startsItself = `This is helve itself, in the folder where it already works, so its tools are not offered twice. ` +
 	`Remove the entry, or give it another folder with "cwd" and "roots": false.`
 
-// itself reports whether a server is a helve that would work in the folder
-// where this one does. said is what it told about itself; others tell nothing.
+// itself reports whether a server is a helve that would work in the same folder as this one. said
+// is the metadata it sent about itself; other servers send none.
 func (e *peer) itself(said any) bool {
 	s, _ := said.(map[string]any)
 	if host, err := os.Hostname(); err != nil || s["host"] != host {

@@ -9,12 +9,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// RepairResult returns the result of a tools/call as the SDK can decode it. The SDK
-// refuses a whole result for one piece of content that is of a kind it does not
-// know, that has a field of the wrong type, or that is not clean base64; here
-// such a piece is repaired, and where that can not be done it becomes a text
-// that says so. A result that can be decoded is returned as it is, and so is
-// what is no result at all.
+// RepairResult returns the result of a tools/call in a form that the SDK can decode. The SDK
+// rejects a whole result for one piece of content that has an unknown kind, a field of the wrong
+// type, or invalid base64. RepairResult repairs such a piece, or replaces it by a text that says
+// so. It returns anything else unchanged.
 func RepairResult(raw json.RawMessage) json.RawMessage {
 	if decodes(raw) {
 		return raw
@@ -46,8 +44,8 @@ func RepairResult(raw json.RawMessage) json.RawMessage {
 	return out
 }
 
-// pieces returns the pieces of content, mended. One that is not in a list counts
-// as a list of one.
+// pieces returns the pieces of content, repaired. A piece that is not in a list counts as a list of
+// one.
 func pieces(content json.RawMessage) ([]json.RawMessage, error) {
 	items := []json.RawMessage{}
 	content = bytes.TrimSpace(content)

@@ -15,14 +15,14 @@ import (
 // What is kept of the changes that a server tells.
 const (
 	maxSubscriptions = 1000
-	maxNews          = 1000                  // that wait to be told
+	maxNews          = 1000                  // that wait for delivery
 	maxURI           = 8 << 10               // bytes
 	newsDelay        = 50 * time.Millisecond // for more to come, and
 	newsMax          = time.Second           // at most, when a server goes on and on
 )
 
-// The news of a server are the changes it tells, until they are handed on, and
-// the resources somebody wants to hear about.
+// subscriptions hold the pending change notifications of a server and the resources that are
+// subscribed to.
 type subscriptions struct {
 	e    *peer
 	turn chan struct{} // held by who talks to the server about subscriptions
@@ -83,14 +83,14 @@ func (n *subscriptions) add(u mcp.ResourceUpdate) {
 	n.wake()
 }
 
-// wake lets the news be told; n.mu is held.
+// wake starts the delivery of notifications; n.mu is held.
 func (n *subscriptions) wake() {
 	if !n.running {
 		n.running = n.e.pool.spawn(n.run)
 	}
 }
 
-// run hands the news on. While there are more and more it takes longer.
+// run delivers notifications. While they keep arriving, the intervals grow.
 func (n *subscriptions) run() {
 	o, server := &n.e.pool.opts, n.e.s.Name
 	for pause := newsDelay; ; pause = min(2*pause, newsMax) {
@@ -121,7 +121,7 @@ func (n *subscriptions) run() {
 	}
 }
 
-// talk runs f while nobody else talks to the server about subscriptions.
+// talk runs f while no other subscription request to the server is in progress.
 func (n *subscriptions) talk(ctx context.Context, f func() error) error {
 	select {
 	case n.turn <- struct{}{}:
@@ -147,9 +147,8 @@ func (n *subscriptions) addUsers(uri string, more int) (int, error) {
 	return left, nil
 }
 
-// Subscribe lets Options.Updated be told of the changes of a resource, also
-// after the server was lost and has come back, until as many calls of
-// Unsubscribe.
+// Subscribe makes the pool call Options.Updated for changes of a resource, including after the
+// server was lost and has come back, until Unsubscribe was called as often.
 func (p *Pool) Subscribe(ctx context.Context, server, uri string) error {
 	e, err := p.find(server)
 	if err != nil {
@@ -169,14 +168,13 @@ func (p *Pool) Subscribe(ctx context.Context, server, uri string) error {
 			return l.session.Subscribe(ctx, &sdk.SubscribeParams{URI: uri})
 		})
 		if err != nil {
-			_, _ = e.news.addUsers(uri, -1) // taking back can not fail
+			_, _ = e.news.addUsers(uri, -1) // removing cannot fail
 		}
 		return err
 	})
 }
 
-// Unsubscribe takes one Subscribe back. The server is told soon, when nobody
-// is left who wants to hear.
+// Unsubscribe undoes one Subscribe. After the last one the server is notified soon.
 func (p *Pool) Unsubscribe(server, uri string) {
 	e, err := p.find(server)
 	if err != nil {

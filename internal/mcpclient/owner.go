@@ -64,8 +64,8 @@ func (e *peer) trespass(items []item) error {
 	return nil
 }
 
-// origin tells programs that go by one name apart: a digest of the address, or
-// of the command and, where that depends on it, the folder it is started in.
+// originOf distinguishes programs with the same name: it is a digest of the address, or of the
+// command and, where that depends on it, the folder it is started in.
 func originOf(s mcp.Server, dir string) string {
 	if !isLocal(s) {
 		return hashTexts("url", s.URL)

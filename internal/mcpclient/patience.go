@@ -2,8 +2,8 @@ package mcpclient
 
 import "time"
 
-// A patience is how long a call may go on without a sign of life. It stands
-// still while the person is being asked.
+// An idleTimer limits how long a call may go on without a sign of life. It is paused while the
+// person is being asked.
 type idleTimer struct {
 	timer *time.Timer
 	idle  time.Duration

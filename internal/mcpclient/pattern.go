@@ -16,7 +16,7 @@ const (
 type dialect int
 
 const (
-	foreignBroken dialect = iota // nobody could read it, or it is too large
+	foreignBroken dialect = iota // it cannot be parsed, or is too large
 	other                        // it is of a dialect that Go does not have
 	checked                      // values can be held against it
 )

@@ -23,7 +23,7 @@ const (
 // errOff says that a server is disabled.
 var errOff = errors.New("the server is disabled")
 
-// A fault is why a server is not connected.
+// A connectError is why a server is not connected.
 type connectError struct {
 	state  mcp.State
 	text   string
@@ -48,7 +48,7 @@ type peer struct {
 	log  *process.Journal
 	news *subscriptions
 
-	updating sync.Mutex // one change of the shelf at a time; taken before mu
+	updating sync.Mutex // one change of the tool list at a time; taken before mu
 
 	mu       sync.Mutex
 	off      bool // disabled or disconnected
@@ -130,7 +130,7 @@ func (e *peer) connectIfUnknown(ctx context.Context) {
 	}
 }
 
-// ensure returns a live connection, and makes one where there is none.
+// ensure returns a live connection, and connects if there is none.
 func (e *peer) ensure(ctx context.Context) (*connection, error) {
 	e.mu.Lock()
 	if l := e.link; l != nil && l.isDead() {
@@ -258,7 +258,7 @@ func (e *peer) later() {
 	})
 }
 
-// handleLost is told that a connection has ended.
+// handleLost handles the end of a connection.
 func (e *peer) handleLost(l *connection) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -308,7 +308,7 @@ func (e *peer) disconnect() {
 	e.clear()
 }
 
-// refuseTools ends a server whose tools can not be offered.
+// refuseTools disconnects a server whose tools cannot be offered.
 func (e *peer) refuseTools(err error) {
 	f := &connectError{state: mcp.Failed, text: err.Error(), final: true}
 	e.mu.Lock()

@@ -35,8 +35,8 @@ type pinFile struct {
 // errDamaged says that the file is there and is not one of ours.
 var errDamaged = errors.New("it is damaged")
 
-// keptMark is the end of the name of a file that is there once pins were kept,
-// so that pins which were removed can be told from none.
+// keptMark is the suffix of a file that exists once pins were saved, so that removed pins can be
+// distinguished from none.
 const keptMark = ".kept"
 
 // refresh reads the file if it is another one than was read last. It is only

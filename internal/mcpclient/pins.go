@@ -14,11 +14,10 @@ const (
 	maxProjects = 200 // that use one of them
 )
 
-// Pins remember what tools looked like when they were approved, so that a tool
-// that has become another one since can be told from the one that was approved.
-// So can a program that has taken the place of another: what is kept belongs to
-// the program, and to the projects that use it. Several processes may share the
-// file; a Pins may be used from several goroutines.
+// Pins remember what tools looked like when they were approved, so that a tool that has changed
+// since, or a program that has replaced another, is detected. Each pin belongs to a program and to
+// the projects that use it. Several processes may share the file; a Pins may be used from several
+// goroutines.
 type Pins struct {
 	path string // "" for memory only
 
@@ -93,7 +92,7 @@ func (k ledger) settle(server string, p pin) {
 	}
 }
 
-// judge says how a tool stands, and what is known of it, if anything is.
+// judge compares a definition with what is pinned, if anything is.
 func (k ledger) judge(d Definition) (was pin, ok bool, how standing) {
 	pins := k.tools[d.Server][d.Tool]
 	shape := d.shape()
@@ -130,10 +129,9 @@ func (k ledger) judge(d Definition) (was pin, ok bool, how standing) {
 // only.
 func OpenPins(path string) *Pins { return &Pins{path: path} }
 
-// Check says whether a tool of this name has been kept here, and how it differs
-// from what was kept: a text for people, safe to show, "" if it does not. If
-// what was kept can not be read, or is lost, changed says so: a tool about which
-// nothing can be known is not one that was approved.
+// Check reports whether a tool of this name has been pinned here, and how it differs from the pin:
+// a text for people, safe to show, "" if it does not. If the pins cannot be read, or are lost,
+// changed says so: a tool without a readable pin does not count as approved.
 func (p *Pins) Check(d Definition) (changed string, known bool) {
 	was, found, how, err := p.find(d)
 	if err != nil {
@@ -187,9 +185,8 @@ func (p *Pins) Shown(d Definition) Definition {
 	return d
 }
 
-// Keep remembers what a tool looks like, in place of what was known about it
-// here. If the file is damaged it is set aside, and the error says where: what
-// was approved has to be approved again, and somebody should know why.
+// Keep pins a tool as it is now, replacing its earlier pin here. If the file is damaged it is set
+// aside, and the error says where, because all tools must be approved again.
 func (p *Pins) Keep(d Definition) error {
 	return p.update(func(all pinned) bool {
 		now := pin{

@@ -48,7 +48,7 @@ type pipe struct {
 
 	queue []jsonrpc.Message // read and not handed on yet
 
-	settled bool // the calls that were not read have been told
+	settled bool // the unread calls have failed
 
 	pen chan struct{} // held while something is written
 
@@ -64,11 +64,11 @@ type pipe struct {
 	wdone  chan struct{} // the writer has ended
 }
 
-// A frame is a message to write.
+// An outgoing is a message to write.
 type outgoing struct {
 	data   []byte
 	id     jsonrpc.ID // of a call
-	cancel jsonrpc.ID // of a call that nobody waits for any more
+	cancel jsonrpc.ID // of a call that nothing waits for any more
 	reply  jsonrpc.ID // to a request of the server
 	done   chan error
 }
@@ -248,8 +248,8 @@ func (p *pipe) line() ([]byte, error) {
 	}
 }
 
-// long reads the rest of a line that begins with start. One that is too long
-// is dropped, and the call that it answers is told.
+// long reads the rest of a line that begins with start. A line that is too long is dropped, and the
+// call that it answers fails.
 func (p *pipe) long(start []byte) ([]byte, error) {
 	buf := append(make([]byte, 0, 4*len(start)), start...)
 	for {
@@ -430,7 +430,7 @@ func (p *pipe) failUnread() bool {
 	}
 	p.settled = true
 	select {
-	case <-p.l.local.proc.Done(): // nobody reads any more
+	case <-p.l.local.proc.Done(): // no reader any more
 	case <-time.After(drainTime):
 		return false
 	}

@@ -64,9 +64,8 @@ func (r *reader) schema(v any, depth int) (*jsonschema.Schema, facts, error) {
 	return p.s, p.facts, nil
 }
 
-// meant returns the schema that somebody meant who wrote something else: the
-// bare name of a type, or an empty list, which is how some languages write an
-// empty object.
+// meant returns the schema for two common mistakes: the bare name of a type, and an empty list,
+// which is how some languages write an empty object.
 func meant(v any) (map[string]any, bool) {
 	switch v := v.(type) {
 	case string:
@@ -317,8 +316,8 @@ func (p *place) not() error {
 	return nil
 }
 
-// oneOf reads the schemas of which exactly one fits. Where it is not certain
-// that two branches can be told apart, it becomes an anyOf.
+// oneOf reads the schemas of which exactly one must match. If two branches cannot be distinguished
+// with certainty, it becomes an anyOf.
 func (p *place) oneOf() error {
 	subs, f, err := p.list("oneOf")
 	if err != nil || len(subs) == 0 {

@@ -69,7 +69,7 @@ func limitOf(s mcp.Server) time.Duration {
 // Options set a Pool up.
 type Options struct {
 	Servers []mcp.Server
-	Dir     string // local servers start here, and all are told that it is the root
+	Dir     string // local servers start here, and all get it as their root
 	Version string // of this program
 
 	// CallTimeout is how long a call may go without a sign of life where the
@@ -89,19 +89,19 @@ type Options struct {
 	// SignIn holds the sign-ins of remote servers. Without it one that wants
 	// a sign-in is left in the state NeedsAuth.
 	SignIn *auth.SignIns
-	// Person is how somebody is reached who can sign in; nobody when zero.
+	// Person is how to reach the person who can sign in; zero for no one.
 	Person auth.HandlerOptions
 	// Ask lets a server ask the person something; nil declines. It has to
 	// return when ctx ends.
 	Ask func(ctx context.Context, server string, e Elicitation) (ElicitationAnswer, error)
-	// Changed is told, from one goroutine, when the state or the tools of a
-	// server have changed. It gets the newest state, not every one between.
+	// Changed is called, from one goroutine, when the state or the tools of a server have changed.
+	// It gets the newest state and may skip earlier ones.
 	Changed func(mcp.Status)
-	// Updated is told when a resource that is subscribed to has changed, or a
-	// part of it. Changes that come fast are told together. It must not wait.
+	// Updated is called when a resource that is subscribed to has changed, or a part of it. Quick
+	// changes are combined. It must not block.
 	Updated func(u mcp.ResourceUpdate)
-	// Relisted is told when a server has other resources or prompts than
-	// before, or both. It must not wait.
+	// Relisted is called when the resources or prompts of a server have changed, or both. It must
+	// not block.
 	Relisted func(server string, resources, prompts bool)
 
 	Logger *slog.Logger // nil drops what is said
@@ -176,12 +176,12 @@ func (p *Pool) precedes(a, b *peer) bool {
 	return slices.Index(p.peers, a) < slices.Index(p.peers, b)
 }
 
-// Need connects the server that a tool of this name could come from, and waits
-// until it is settled, connected or not, or ctx ends.
+// Need connects the server that may have a tool of this name, and waits until it is connected or
+// has failed, or ctx ends.
 func (p *Pool) Need(ctx context.Context, tool string) { connectAll(ctx, p.owners(tool)) }
 
-// Gather connects all servers at once, and returns when all are settled or
-// ctx ends.
+// Gather connects all servers at once, and returns when each is connected or has failed, or ctx
+// ends.
 func (p *Pool) Gather(ctx context.Context) { connectAll(ctx, p.list()) }
 
 func connectAll(ctx context.Context, some []*peer) {
@@ -255,8 +255,8 @@ func (p *Pool) spawn(f func()) bool {
 	return true
 }
 
-// A teller calls Options.Changed from one goroutine, which lives as long as
-// there is something to tell.
+// A teller calls Options.Changed from one goroutine, which lives as long as there are changes to
+// deliver.
 type teller struct {
 	pool *Pool
 

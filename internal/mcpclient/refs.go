@@ -110,8 +110,7 @@ func follow(root any, pointer string) (any, bool) {
 	return at, true
 }
 
-// refer returns the name of the definition that ref stands for, and sees to it
-// that it will be read.
+// refer returns the name of the definition that ref stands for, and queues it for reading.
 func (r *reader) refer(ref string) (string, error) {
 	local := ref
 	if r.id != "" {

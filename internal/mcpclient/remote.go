@@ -107,7 +107,7 @@ func (e *peer) connectOver(ctx context.Context, base *url.URL, protocol string, 
 	return l, nil
 }
 
-// A refusal is a fault with the status that the server gave.
+// A statusError is an error with the HTTP status that the server returned.
 type statusError struct {
 	*connectError
 	status int

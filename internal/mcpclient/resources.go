@@ -57,8 +57,7 @@ type lister[W, T any] struct {
 	entry   func(w *W, wire json.RawMessage) T
 }
 
-// listAll goes through the pages; there are none where the server offers nothing
-// of the kind.
+// listAll reads all pages; it returns none if the server does not offer the kind.
 func (k lister[W, T]) listAll(ctx context.Context, p *Pool, server string) (out []T, err error) {
 	err = p.withConnection(ctx, server, func(ctx context.Context, l *connection) error {
 		out = nil

@@ -228,8 +228,7 @@ func (c *converter) link(l *mcp.ResourceLink) {
 	c.texts = append(c.texts, said)
 }
 
-// structured returns what the server gave for programs as JSON, nil if there is
-// none.
+// structured returns the server's structured content as JSON, or nil.
 func (c *converter) structured(v any) json.RawMessage {
 	if v == nil {
 		return nil

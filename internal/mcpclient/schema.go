@@ -21,22 +21,18 @@ const (
 	rounds   = 4      // of reading, see reader.assumed
 )
 
-// Schema returns the schema of the tool's input as models are shown it and
-// arguments are held against it. It is always that of an object, says which
-// keys there are, is written in the words of the draft of 2020-12, refers to
-// nothing outside of itself, and [tool.Dynamic] takes it.
+// Schema returns the schema of the tool's input that models see and arguments are validated
+// against. It always describes an object, lists its keys, uses draft 2020-12 only, has no external
+// references, and is accepted by [tool.Dynamic].
 //
-// Servers write schemas in many ways. What an older draft or another dialect
-// says is said in the words of this one. A keyword that can not be understood is
-// left out: the server checks its arguments itself, so all that is lost is an
-// early error. Defaults are told in the description instead, since a default
-// is for the server to fill in. Arguments that fitted what the server said fit
-// the schema returned, but that keys which it does not name are dropped, unless
-// it said in so many words that it takes any.
+// Keywords of older drafts and other dialects are translated. A keyword that is not understood is
+// left out: the server validates its arguments itself, so only an early error is lost. Defaults are
+// moved to the description, since the server fills them in. Arguments that match the server's
+// schema match the returned one, except that keys it does not name are dropped, unless it
+// explicitly allows any.
 //
-// An error means that the tool can not be used, and says why, for people: the
-// schema is too large, refers to what is not there, or does not tell what to
-// send.
+// An error means that the tool cannot be used, and says why, for people: the schema is too large,
+// has a dangling reference, or does not say what to send.
 func (d Definition) Schema() (*jsonschema.Schema, error) {
 	if err := sized(d.Input); err != nil {
 		return nil, err
@@ -181,7 +177,7 @@ func (r *reader) round() (*jsonschema.Schema, error) {
 	return s, nil
 }
 
-// bad is the reason why the schema can not be used, with the place.
+// bad returns an error that says where and why the schema cannot be used.
 func (r *reader) bad(format string, args ...any) error {
 	if len(r.path) > 0 {
 		format += " (at %s)"

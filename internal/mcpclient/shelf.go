@@ -28,7 +28,7 @@ const (
 	relistMax   = 30 * time.Second      // at most, when a server goes on and on
 )
 
-// A shelf is the tools of a server.
+// A toolList is the tools of a server.
 type toolList struct {
 	offers map[string]*offer // by the name that models call
 	infos  []listed          // in the order of the server
@@ -189,7 +189,7 @@ func (l *connection) sleep(d time.Duration) bool {
 	}
 }
 
-// An item is a tool on its way to the shelf.
+// An item is a tool to be put on the list.
 type item struct {
 	name    string
 	def     Definition
@@ -341,8 +341,8 @@ func (n *names) release(e *peer) {
 	}
 }
 
-// replace puts another shelf in the place of the old one, and removes what is
-// not on it any more; e.shelving is held.
+// replace replaces the tool list, and unregisters the tools that are no longer on it; e.shelving is
+// held.
 func (e *peer) replace(s toolList) {
 	if s.offers == nil {
 		e.pool.names.mu.Lock()

@@ -14,9 +14,8 @@ const (
 	pingTime = 900 * time.Millisecond
 )
 
-// Status tells how each server is, in the order of the configuration. What it
-// tells is never older than two seconds: a remote server that has not been
-// heard of for a moment is asked for a sign of life, which takes a second at
+// Status returns the state of each server, in the order of the configuration. It is at most two
+// seconds old: a remote server that has been silent for a moment is pinged, which takes a second at
 // most.
 func (p *Pool) Status() []mcp.Status {
 	peers := p.list()

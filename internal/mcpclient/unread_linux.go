@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownFile returns a file of ours for the writing end of a pipe that somebody else
-// closes when the reader is gone, and closes that one.
+// ownFile returns a duplicate of the writing end of a pipe, and closes the original. The original's
+// owner would otherwise close it when the reader is gone.
 func ownFile(f *os.File) *os.File {
 	raw, err := f.SyscallConn()
 	if err != nil {
@@ -21,7 +21,7 @@ func ownFile(f *os.File) *os.File {
 	return os.NewFile(uintptr(fd), f.Name())
 }
 
-// unread returns how many bytes of those written to a pipe nobody has read.
+// unread returns how many bytes written to a pipe have not been read.
 func unread(f *os.File) (int64, bool) {
 	raw, err := f.SyscallConn()
 	if err != nil {

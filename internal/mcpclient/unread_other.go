@@ -7,8 +7,8 @@ import "os"
 // ownFile returns f: nothing more can be known about what was read.
 func ownFile(f *os.File) *os.File { return f }
 
-// unread can not be known.
+// unread is not available here.
 func unread(*os.File) (int64, bool) { return 0, false }
 
-// dying can not be known.
+// dying is not available here.
 func dying(int) bool { return false }
