@@ -12,11 +12,11 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// A response is what a client has made of a permission request: the person's
-// answer, or why there is none.
+// A response is what a client made of a permission request: the person's answer, or why there is
+// none.
 type response struct {
 	permission.Reply
-	lost     string // nobody has said yes or no, for this reason
+	lost     string // there was no yes or no, for this reason
 	declined bool   // by a person, or by a client that asks none: these look alike
 }
 
@@ -24,16 +24,16 @@ type response struct {
 func (h *sharedRuntime) askPermission(req permission.Request) {
 	reply := func(se *session, r response) {
 		if r.lost != "" {
-			_ = h.rt.Requests().Expire(req.ID, r.lost) // it may be settled already
+			_ = h.rt.Requests().Expire(req.ID, r.lost) // it may be answered already
 			return
 		}
 		if r.declined {
-			_ = h.rt.Requests().Decline(req.ID) // it may be settled already
+			_ = h.rt.Requests().Decline(req.ID) // it may be answered already
 			return
 		}
 		err := h.rt.Requests().Reply(req.ID, r.Reply)
 		if err != nil && r.Verdict == permission.ReplyAlways && !errors.Is(err, permission.ErrNotFound) {
-			// It was allowed, and can not be remembered: so it holds this once.
+			// It was allowed but cannot be remembered: so it counts only this once.
 			se.s.log.Warn("an approval could not be kept", "request", req.ID, "error", err)
 			err = h.rt.Requests().Reply(req.ID, permission.Reply{Verdict: permission.ReplyOnce})
 		}
@@ -41,7 +41,7 @@ func (h *sharedRuntime) askPermission(req permission.Request) {
 			se.s.log.Error("a permission request could not be answered", "request", req.ID, "error", err)
 		}
 	}
-	decline := func() { _ = h.rt.Requests().Decline(req.ID) } // it may be settled already
+	decline := func() { _ = h.rt.Requests().Decline(req.ID) } // it may be answered already
 	h.put(req.ID, req.Session, req.Call, decline, func(ctx context.Context, se *session) (settle func(), clear bool) {
 		r, clear := se.elicitReply(ctx, newSheet(req, h.caller(req)))
 		return func() { reply(se, r) }, clear
@@ -81,7 +81,7 @@ func (se *session) elicitReply(ctx context.Context, asks sheet) (r response, cle
 	return response{Reply: no}, true
 }
 
-// What a model is told around the reason for which nobody has answered.
+// Texts for a model, around the reason why a request was not answered.
 const (
 	noAnswer = "Permission was neither given nor refused: "
 	noDoing  = "Nothing was done. Tell the user, and go on without this."

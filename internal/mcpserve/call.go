@@ -11,7 +11,7 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// clientKind is what calls through this door come from.
+// clientKind is the client kind of calls over MCP.
 const clientKind = "mcp"
 
 // How many calls of a session are let in.
@@ -20,15 +20,15 @@ const (
 	maxWaiting = 10000 // at work or waiting for that
 )
 
-// A flight is a call under way.
+// A callState is a call in progress.
 type callState struct {
 	ctx    context.Context // of the request; ends with the session too
 	stream context.Context // of the HTTP request that waits for the answer, nil for others
 	report *reporter       // nil where the client wants to know nothing on the way
 }
 
-// An outcome is how a call has ended: with a result, with a failure that is an
-// answer for the model, or with an error of the protocol.
+// A callOutcome is how a call has ended: with a result, with a failure that the model sees, or with
+// a protocol error.
 type callOutcome struct {
 	res     *tool.Result
 	failure error
@@ -153,7 +153,7 @@ func (se *session) slot(ctx context.Context) (free func(), err error) {
 	}
 }
 
-// registerCall makes a call known, and keeps its hall open while it is under way.
+// registerCall registers a call, and keeps its runtime open while the call is in progress.
 func (se *session) registerCall(h *sharedRuntime, id string, f *callState) error {
 	if err := se.s.halls.retain(h); err != nil {
 		return err

@@ -11,8 +11,8 @@ import (
 // two thousand; OpenCode shows 51,200 bytes and 2,000 lines.
 const maxShown = 48_000
 
-// besides is room for what is said of a result beside its text: the exit code of
-// a program, and what to do about an error.
+// besides is space for what accompanies the text of a result: the exit code of a program, and what
+// to do about an error.
 const besides = 500
 
 // shows returns how many bytes of a result a client shows its model. What is

@@ -47,8 +47,7 @@ func appendResult(buf []byte, res *tool.Result) []byte {
 	return append(buf, `}]}`...)
 }
 
-// appendMetadata encodes the metadata of a result, unless that takes too many
-// bytes or can not be done.
+// appendMetadata encodes the metadata of a result, unless it is too large or cannot be encoded.
 func appendMetadata(buf []byte, m map[string]any) []byte {
 	start := len(buf)
 	buf = append(buf, `"`+metaData+`":`...)

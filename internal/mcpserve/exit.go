@@ -8,8 +8,7 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// exitCode is the code that a program has ended with, where a result tells of
-// one; 0 where it went well, or where there is none.
+// exitCode returns the exit code of the program in a result; 0 if there is none.
 func exitCode(res *tool.Result) int {
 	switch code := res.Metadata["exit"].(type) {
 	case int:

@@ -13,10 +13,9 @@ import (
 // handIdle is how long a goroutine waits for the next line to read.
 const handIdle = time.Second
 
-// An express is a call of a tool that is made beside the library: it reads a
-// message several times over, and hands it through several goroutines, which
-// takes longer than most calls. Whatever is not a plain call in a session that
-// is well under way goes the library's way.
+// A fastCall is a tool call that is made without the SDK. The SDK decodes a message several times
+// and passes it through several goroutines, which takes longer than most calls. Anything but a
+// plain call in an established session uses the SDK.
 type fastCall struct {
 	se     *session
 	id     jsonrpc.ID
@@ -179,7 +178,7 @@ func (c *lineConn) writeOutcome(x *fastCall, out callOutcome) {
 			c.broken = err
 		}
 		c.mu.Unlock()
-		_ = c.Close() // nobody can be answered any more
+		_ = c.Close() // no answer can be delivered any more
 	}
 }
 
@@ -230,8 +229,8 @@ func (c *lineConn) cancelRide(params json.RawMessage) bool {
 	return true
 }
 
-// halt cancels all calls that are still made here, and lets no other begin.
-// They are not answered: nobody listens any more.
+// halt cancels all calls that are still in progress here, and lets no other begin. They are not
+// answered, because the connection is gone.
 func (c *lineConn) halt(cause error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

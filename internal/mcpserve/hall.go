@@ -19,7 +19,7 @@ import (
 // runtimePool are the runtimes that are open, one for each workspace.
 type runtimePool struct {
 	open   func(ctx context.Context, w Workspace) (*helve.Runtime, error)
-	shared bool // there is one runtime, and it is somebody else's
+	shared bool // there is one runtime, which belongs to the caller
 	log    *slog.Logger
 	idle   time.Duration
 	life   context.Context
@@ -28,22 +28,22 @@ type runtimePool struct {
 	closed bool
 	most   int // halls at one time; maxHalls when 0
 	all    map[string]*sharedRuntime
-	exits  uint64         // how often the last session of a hall has left
+	exits  uint64         // how often the last session has left
 	ending sync.WaitGroup // halls that close by themselves
 }
 
-// A hall is a runtime and the sessions in it. Its events go to them.
+// A sharedRuntime is a runtime and the sessions in it, which get its events.
 type sharedRuntime struct {
 	key   string
 	rt    *helve.Runtime
-	life  context.Context // of a hall in somebody else's runtime; others end with theirs
+	life  context.Context // for a runtime of the caller; others end with theirs
 	leave context.CancelFunc
 	err   error         // why there is none
 	ready chan struct{} // closed when one of the two is there
 
 	refs  int         // sessions; under the lock of the halls
 	left  uint64      // when the last session left, as a number of exits
-	timer *time.Timer // closes a hall that nobody uses
+	timer *time.Timer // closes an unused runtime
 
 	gathered sync.Once
 	relay    relay // what other servers have beside tools
@@ -64,8 +64,8 @@ type sharedRuntime struct {
 // A callKey names a call: ids are unique within a session.
 type callKey struct{ session, id string }
 
-// acquire returns the hall of a workspace with one more session in it. A runtime
-// is opened once, also for sessions that come together.
+// acquire adds a session to the runtime of a workspace. The runtime is opened once, also for
+// sessions that arrive together.
 func (hs *runtimePool) acquire(ctx context.Context, w Workspace) (*sharedRuntime, error) {
 	key, err := w.key()
 	if err != nil {
@@ -132,8 +132,8 @@ const maxHalls = 32
 // errCrowded says that no other workspace can be opened.
 var errCrowded = errors.New("too many workspaces are open and in use: end other sessions, or work in one of their folders")
 
-// evictOne makes sure that one more hall can be opened, under the lock. What has
-// to be closed for it, it takes out: what nobody has used for the longest time.
+// evictOne ensures that one more runtime can be opened, under the lock. If one must be closed for
+// that, it removes and returns the least recently used one.
 func (hs *runtimePool) evictOne() (old *sharedRuntime, ok bool) {
 	if len(hs.all) < cmp.Or(hs.most, maxHalls) {
 		return nil, true
@@ -153,7 +153,7 @@ func (hs *runtimePool) evictOne() (old *sharedRuntime, ok bool) {
 	return old, true
 }
 
-// shut closes a hall that was taken out.
+// shut closes a runtime that was removed.
 func (hs *runtimePool) shut(h *sharedRuntime) {
 	if h == nil {
 		return
@@ -179,8 +179,8 @@ func (se *session) moveTo(ctx context.Context, w Workspace) (*sharedRuntime, err
 	return here, se.s.halls.retain(here)
 }
 
-// openRuntime opens the runtime of a hall. One that can not be opened is not kept,
-// so that the next client tries again.
+// openRuntime opens a shared runtime. One that cannot be opened is not kept, so that the next
+// client tries again.
 func (hs *runtimePool) openRuntime(h *sharedRuntime, w Workspace) {
 	rt, err := hs.open(hs.life, w)
 	if err != nil {
@@ -199,7 +199,7 @@ func (hs *runtimePool) openRuntime(h *sharedRuntime, w Workspace) {
 	close(h.ready)
 }
 
-// retain keeps a hall that a session is in from closing.
+// retain keeps the runtime of a session from closing.
 func (hs *runtimePool) retain(h *sharedRuntime) error {
 	hs.mu.Lock()
 	defer hs.mu.Unlock()
@@ -214,7 +214,7 @@ func (hs *runtimePool) retain(h *sharedRuntime) error {
 	return nil
 }
 
-// release takes one session out of a hall. The last one's leaving closes it
+// release removes one session from a runtime. After the last one has left, the runtime is closed
 // after a while.
 func (hs *runtimePool) release(h *sharedRuntime) {
 	hs.mu.Lock()
@@ -228,7 +228,7 @@ func (hs *runtimePool) release(h *sharedRuntime) {
 	h.timer = time.AfterFunc(hs.idle, func() { hs.retire(h) })
 }
 
-// retire closes a hall that is still not used.
+// retire closes a runtime that is still unused.
 func (hs *runtimePool) retire(h *sharedRuntime) {
 	hs.mu.Lock()
 	if hs.closed || h.refs > 0 || hs.all[h.key] != h {
@@ -242,7 +242,7 @@ func (hs *runtimePool) retire(h *sharedRuntime) {
 	hs.shut(h)
 }
 
-// closeIdle closes at once what nobody uses.
+// closeIdle closes all unused runtimes at once.
 func (hs *runtimePool) closeIdle() {
 	hs.mu.Lock()
 	var unused []*sharedRuntime
@@ -287,7 +287,7 @@ func (h *sharedRuntime) close() error {
 	} else {
 		err = h.rt.Close() // which ends its events
 	}
-	finishesWithin(closeWait, func() { // a client that takes nothing keeps what is told it
+	finishesWithin(closeWait, func() { // a client that reads nothing blocks notifications
 		h.events.Wait()
 		h.mu.Lock()
 		h.closed = true
@@ -297,8 +297,7 @@ func (h *sharedRuntime) close() error {
 	return err
 }
 
-// talk runs f, which close waits for. It reports whether the hall is not
-// closed.
+// talk runs f, which close waits for. It returns false if the runtime is closed.
 func (h *sharedRuntime) talk(f func()) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -342,7 +341,7 @@ func (h *sharedRuntime) session(id string) *session {
 	return h.sessions[id]
 }
 
-// everybody returns the sessions in the hall.
+// everybody returns the sessions of the runtime.
 func (h *sharedRuntime) everybody() []*session {
 	h.mu.Lock()
 	defer h.mu.Unlock()

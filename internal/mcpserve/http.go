@@ -16,12 +16,12 @@ const (
 	streamHeader = "X-Helve-Stream"
 )
 
-// Handler serves clients over streamable HTTP at /mcp. It knows nobody: wrap it
-// in a gate that does.
+// Handler serves clients over streamable HTTP at /mcp. It does not authenticate: wrap it in an
+// auth.Guard.
 func (s *Server) Handler() http.Handler {
 	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.mcp }, &mcp.StreamableHTTPOptions{
 		MaxRequestBodyBytes:        maxBody,
-		DisableLocalhostProtection: true, // the gate knows the names that are ours, in any spelling
+		DisableLocalhostProtection: true, // the guard checks host names, in any spelling
 	})
 	mux := http.NewServeMux()
 	mux.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) {

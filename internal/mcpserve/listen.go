@@ -8,8 +8,8 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// maxErrands is how many agents may work for each other before nobody knows
-// whose person is asked.
+// maxErrands is how deep subagents may nest before the session whose person is asked can no longer
+// be found.
 const maxErrands = 32
 
 // An asked is a request or a set of questions that was put to a person.
@@ -70,8 +70,7 @@ func (h *sharedRuntime) handleEvent(e event.Event) {
 	}
 }
 
-// catchUp looks after what was missed: a request that nobody heard of would
-// wait for ever.
+// catchUp handles requests whose events were missed: such a request would wait forever.
 func (h *sharedRuntime) catchUp() {
 	h.mu.Lock()
 	clear(h.parents)
@@ -152,7 +151,7 @@ func (h *sharedRuntime) clientFor(session string, call *permission.CallRef) (se 
 		h.mu.Lock()
 		of, ok := h.errands[session]
 		h.mu.Unlock()
-		if !ok { // nothing was told of it yet
+		if !ok { // nothing was reported of it yet
 			row, err := h.rt.Records().Session(context.Background(), session)
 			if err != nil || row.Parent == "" {
 				return nil, nil
@@ -164,10 +163,10 @@ func (h *sharedRuntime) clientFor(session string, call *permission.CallRef) (se 
 	return nil, nil
 }
 
-// put has a request answered by the person of its session, unless that is under
-// way. It does not wait. ask puts the request to the person and returns what
-// becomes of it, and whether the person has said so; its ctx ends when nobody can
-// answer any more. Where the session is gone, nobody is called instead.
+// put has a request answered by the person of its session, unless that is in progress already. It
+// does not wait. ask shows the request and returns the outcome, and whether the person gave it; its
+// ctx ends when the request can no longer be answered. If the session is gone, nobody is called
+// instead.
 func (h *sharedRuntime) put(id, session string, call *permission.CallRef, nobody func(), ask func(ctx context.Context, se *session) (settle func(), clear bool)) {
 	se, f := h.clientFor(session, call)
 	if h.leave != nil && (se == nil || !se.asks) {
@@ -198,7 +197,7 @@ func (h *sharedRuntime) put(id, session string, call *permission.CallRef, nobody
 			defer context.AfterFunc(stream, hangUp)()
 		}
 		settle, clear := ask(talk, se)
-		if ctx.Err() == nil && (clear || h.leave == nil) { // else it has been settled, the call is over, or others answer
+		if ctx.Err() == nil && (clear || h.leave == nil) { // else it has been answered, the call is over, or others answer
 			settle()
 		}
 		h.mu.Lock()

@@ -44,7 +44,7 @@ type printing struct {
 	whole     bool // each text stands for itself, and does not go on from the one before
 }
 
-// A step is one report.
+// A progressReport is one report.
 type progressReport struct {
 	n, total float64 // total is 0 where it is not known
 	message  string
@@ -75,7 +75,7 @@ func (c *counter) addReport(metadata map[string]any) {
 	}
 }
 
-// next is the number of the next report, false where there is none left.
+// next returns the number of the next report; false if there is none left.
 func (c *counter) next() (n float64, ok bool) {
 	switch {
 	case c.counts && c.at > c.last:
@@ -210,8 +210,8 @@ func (r *reporter) run(ctx context.Context) {
 	}
 }
 
-// step is the next report, and whether there is any. With told there is one
-// also when nothing is new.
+// step returns the next report, and whether there is one. With told there is one even if nothing is
+// new.
 func (r *reporter) step(told bool) (next progressReport, ok bool) {
 	next.message = r.message()
 	r.mu.Lock()
@@ -260,8 +260,8 @@ func tail(s string, most int) string {
 // window is what an output begins with of which only the end is shown.
 const window = "...\n\n"
 
-// news is what now shows that before did not. What is shown is either all of
-// an output, or a window that moves along with its end.
+// news returns what is shown now and was not before. What is shown is either all of an output, or a
+// window that moves along with its end.
 func news(before, now string) string {
 	before, now = strings.TrimPrefix(before, window), strings.TrimPrefix(now, window)
 	if rest, ok := strings.CutPrefix(now, before); ok {

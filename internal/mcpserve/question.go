@@ -15,7 +15,7 @@ import (
 
 // askQuestions puts a set of questions to the person of its session.
 func (h *sharedRuntime) askQuestions(req tool.QuestionRequest) {
-	dismiss := func() { _ = h.rt.Requests().Dismiss(req.ID) } // it may be settled already
+	dismiss := func() { _ = h.rt.Requests().Dismiss(req.ID) } // it may be answered already
 	h.put(req.ID, req.Session, req.Call, dismiss, func(ctx context.Context, se *session) (settle func(), clear bool) {
 		answers, action := se.elicitAnswers(ctx, req.Questions)
 		return func() {

@@ -22,7 +22,7 @@ import (
 const (
 	listWait  = 5 * time.Second // for servers to list what they have
 	keepLists = time.Hour       // to find out whose something is
-	freshList = time.Second     // to find out that it is nobody's
+	freshList = time.Second     // to find out that no server has it
 	pageItems = 1000
 	pageBytes = 4 << 20
 )
@@ -102,7 +102,7 @@ func catalogOf[T any](ctx context.Context, v visit, c *catalog[T], list lister[T
 	return all
 }
 
-// A visit is a look at what the servers of a hall have, not older than age.
+// A visit is a list of what the servers of a runtime offer, not older than age.
 type visit struct {
 	se  *session
 	h   *sharedRuntime
@@ -243,7 +243,7 @@ func (h *sharedRuntime) relist(kind int, pick func(shown map[string]bool) bool) 
 
 func everyone(map[string]bool) bool { return true }
 
-// hearServers takes what other servers have told.
+// hearServers handles the events of other servers.
 func (h *sharedRuntime) hearServers(e event.Event) {
 	switch p := e.Properties.(type) {
 	case event.MCPUpdated:
@@ -255,7 +255,7 @@ func (h *sharedRuntime) hearServers(e event.Event) {
 	}
 }
 
-// relisted hears that a server has other things than before.
+// relisted handles a change of what a server offers.
 func (h *sharedRuntime) relisted(e event.MCPRelisted) {
 	h.relay.stale()
 	if e.Resources {
@@ -266,7 +266,7 @@ func (h *sharedRuntime) relisted(e event.MCPRelisted) {
 	}
 }
 
-// cameOrWent hears how a server is. Its things come and go with it.
+// cameOrWent handles a change of a server's state. What it offers comes and goes with it.
 func (h *sharedRuntime) cameOrWent(e event.MCPChanged) {
 	h.relay.stale()
 	has := [kinds]bool{resources: e.Resources, prompts: e.Prompts}
@@ -297,9 +297,8 @@ type offered struct {
 	wire        json.RawMessage
 }
 
-// pageOf reads things that servers list, mends them, and cuts one page out of
-// them. Of those with the same key the first counts; one that can not be read is
-// left out.
+// pageOf decodes the entries that servers list, applies mend, and returns one page of them. Of
+// those with the same key the first counts; undecodable ones are left out.
 func pageOf[T any](things []offered, cursor string, mend func(*T, offered)) (part []*T, next string, err error) {
 	var all []listItem[*T]
 	taken := map[string]bool{}
@@ -315,7 +314,7 @@ func pageOf[T any](things []offered, cursor string, mend func(*T, offered)) (par
 	return page(all, cursor)
 }
 
-// An entry of a list that is given on, and how many bytes it takes.
+// A listItem is an entry of a forwarded list, and how many bytes it takes.
 type listItem[T any] struct {
 	it   T
 	size int
@@ -367,7 +366,7 @@ func couldBe(template, uri string) bool {
 	}
 }
 
-// unknown is the answer about a thing that nobody has.
+// unknown is the error for a name that no server has.
 func unknown(what, name string) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("no MCP server that is connected has the %s %q", what, name)}
 }

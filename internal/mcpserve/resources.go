@@ -105,8 +105,8 @@ func (se *session) readResource(ctx context.Context, uri string, stream context.
 	return out, nil
 }
 
-// A watch is a resource that a client wants to hear about, in one of the
-// runtimes that its session is in.
+// A resourceWatch is a subscription of a client to a resource, in one of the runtimes that its
+// session is in.
 type resourceWatch struct {
 	h           *sharedRuntime
 	server, uri string
@@ -194,7 +194,7 @@ func (se *session) watched(h *sharedRuntime) []resourceWatch {
 	return out
 }
 
-// updated hears that a resource has changed, and tells who wants to know.
+// updated notifies the subscribers of a changed resource.
 func (h *sharedRuntime) updated(e event.MCPUpdated) {
 	for _, se := range h.everybody() {
 		se.mu.Lock()

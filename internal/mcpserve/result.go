@@ -163,9 +163,9 @@ func payload(s string) ([]byte, bool) {
 	return data, err == nil
 }
 
-// An answer says how a kind of failure reaches the client.
+// A failureRule says how a kind of failure reaches the client.
 type failureRule struct {
-	plain bool // the model is told no more than that it is not its fault
+	plain bool // the model learns only that it is not its fault
 }
 
 // answerOf is the table of failures. All of them are answers for the model,

@@ -23,8 +23,7 @@ import (
 )
 
 const (
-	// sampledTokens bounds an answer that nobody has bounded: the protocol
-	// wants a number.
+	// sampledTokens bounds an answer without a limit: the protocol requires a number.
 	sampledTokens = 16_000
 	// userRefused is the code of a client whose person said no.
 	userRefused = -1
@@ -71,8 +70,8 @@ func (s *sampler) Stream(ctx context.Context, req model.Request) iter.Seq2[model
 	}
 }
 
-// nonce is what marks the calls of a conversation. Only its model is told: who
-// wrote what the model reads can not know it.
+// nonce marks the calls of a conversation. Only its model learns it: the authors of what the model
+// reads cannot know it.
 func (s *sampler) nonce(session string) nonce {
 	mac := hmac.New(sha256.New, s.key)
 	mac.Write([]byte(session))

@@ -29,8 +29,7 @@ type nonce string
 
 func (n nonce) callFence() string { return callFence + "-" + string(n) }
 
-// toolWords tells a model in words which tools there are and how they are
-// called; "" where there are none.
+// toolWords describes the tools, and how to call them, to a model; "" if there are none.
 func (n nonce) toolWords(tools []model.Tool) string {
 	if len(tools) == 0 {
 		return ""
@@ -143,11 +142,10 @@ func fenced(mark, said string) string {
 	return fence + mark + "\n" + strings.TrimSuffix(said, "\n") + "\n" + fence
 }
 
-// read takes the calls out of what a model said. A block that is no good call
-// becomes a call of a tool that there is not, so that the model is told. Blocks
-// within other blocks and within comments are examples, and what follows a
-// result that the model has made up is made up too. With cut, a block without
-// an end is not looked at.
+// read extracts the calls from a model's text. A malformed block becomes a call of a tool that does
+// not exist, so that the model gets an error. Blocks within other blocks and within comments are
+// examples, and whatever follows a result that the model made up is made up too. With cut, an
+// unfinished block is ignored.
 func (n nonce) read(said string, cut bool) (rest string, calls []model.Call) {
 	var b strings.Builder
 	lines := strings.SplitAfter(said, "\n")

@@ -33,9 +33,9 @@ type Options struct {
 	// Open makes the runtime of a workspace. The server owns it, and closes it
 	// when it is done.
 	Open func(ctx context.Context, w Workspace) (*helve.Runtime, error)
-	// Shared, if there is one, is the runtime of all clients, in its own folder,
-	// whatever roots they name. It belongs to the caller, who sees to it that
-	// somebody else answers for clients that have no forms; Open is not called.
+	// Shared, if set, is the runtime of all clients, in its own folder, whatever roots they name.
+	// It belongs to the caller, who must answer requests of clients without forms in another way;
+	// Open is not called.
 	Shared *helve.Runtime
 	// Dir is the workspace of sessions whose client names no roots.
 	Dir string
@@ -55,7 +55,7 @@ type Options struct {
 	// Structured adds what searches found as data.
 	Structured bool
 
-	Version string       // of the program, told to clients
+	Version string       // of the program, sent to clients
 	Logger  *slog.Logger // nothing is logged when nil
 }
 
@@ -126,11 +126,10 @@ func New(o Options) *Server {
 	return s
 }
 
-// abilities are what a client is told that there is. Some offer tools of their
-// own to their model when a server has resources, which is of no use where
-// there are none.
+// abilities returns the capabilities that a client is offered. Some clients add tools of their own
+// when a server has resources, which is useless if there are none.
 //
-// A client that is helve too finds out whether this is itself.
+// A client that is helve too uses the metadata to find out whether it is connected to itself.
 func (o Options) abilities() *mcp.ServerCapabilities {
 	c := &mcp.ServerCapabilities{Logging: &mcp.LoggingCapabilities{}, Tools: &mcp.ToolCapabilities{ListChanged: true}}
 	if host, err := os.Hostname(); err == nil {
@@ -215,8 +214,8 @@ func (s *Server) broke(method string, p any) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the request could not be handled: this is a fault of the server"}
 }
 
-// initialize lets a client in. A version of the protocol that has no handshake
-// can not be meant by one, so the newest that has is taken.
+// initialize accepts a client. A version of the protocol that has no handshake cannot be meant by
+// one, so the newest that has one is used.
 func (s *Server) initialize(ss *mcp.ServerSession, req mcp.Request, next func() (mcp.Result, error)) (mcp.Result, error) {
 	params, ok := req.GetParams().(*mcp.InitializeParams)
 	if !ok || params == nil {
@@ -247,8 +246,7 @@ func errFull(most int) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: fmt.Sprintf("the server has %d sessions at work and takes no more: try again later", most)}
 }
 
-// makeRoom makes a place for one more session: the longest idle one that does
-// nothing has to go if there is none.
+// makeRoom ensures space for one more session, by closing the one that has been idle for longest.
 func (s *Server) makeRoom() error {
 	for {
 		s.mu.Lock()

@@ -45,11 +45,11 @@ type session struct {
 	place *list.Element
 	busy  int         // requests under way
 	open  int         // HTTP requests that are open
-	timer *time.Timer // ends an HTTP session that nobody uses
+	timer *time.Timer // ends an unused HTTP session
 
 	slots   chan struct{} // one for each call at work
-	verbose atomic.Bool   // the client wants to be told everything
-	logged  atomic.Bool   // the client has said what it wants to be told
+	verbose atomic.Bool   // the client wants all log messages
+	logged  atomic.Bool   // the client has set its log level
 	met     atomic.Bool   // the handshake is over
 	moves   atomic.Int64  // how often the client has said that its roots changed
 
@@ -67,7 +67,7 @@ type session struct {
 	notices notices
 }
 
-// A settling is the search for the place of a session, while it goes on.
+// A pendingMove is the search for the folder of a session, while it is in progress.
 type pendingMove struct {
 	done chan struct{}
 	hall *sharedRuntime
@@ -95,7 +95,7 @@ func newSession(s *Server, ss *mcp.ServerSession, p *mcp.InitializeParams, versi
 // rootsChanged is what a client says when it works somewhere else.
 const rootsChanged = "notifications/roots/list_changed"
 
-// heard acts on what the client has told.
+// heard acts on a notification of the client.
 func (se *session) heard(method string) {
 	switch method {
 	case "notifications/initialized":

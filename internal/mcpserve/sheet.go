@@ -22,8 +22,8 @@ const (
 	maxDetail = 12 << 10 // bytes of a command or a diff
 )
 
-// A sheet is a permission request as a person reads it in a form. Nobody can
-// accept there what is not shown.
+// A sheet is a permission request as a person reads it in a form. Nothing can be accepted that is
+// not shown.
 type sheet struct {
 	text  string
 	whole bool // everything that is asked about is shown

@@ -122,12 +122,12 @@ type lineConn struct {
 	once   sync.Once
 	queue  []jsonrpc.Message // of a batch; of Read alone
 
-	pen   chan struct{} // holds one while somebody writes
+	pen   chan struct{} // full while a message is being written
 	buf   []byte        // for answers; of who writes
 	spent chan struct{} // closed when the input has ended and calls have had their time
 
 	// Of the calls that are made beside the library.
-	server *Server // nil where there are none
+	server *Server // nil if there are none
 	ss     atomic.Pointer[mcp.ServerSession]
 	turn   chan struct{} // whose turn it is to read
 	moves  int64         // changes of roots that were read; of the reader
@@ -136,13 +136,13 @@ type lineConn struct {
 
 	mu     sync.Mutex
 	open   map[jsonrpc.ID]int                     // requests that have no answer yet
-	none   chan struct{}                          // closed when there are none, made when somebody waits
+	none   chan struct{}                          // closed when there are none, made when a goroutine waits
 	riding map[jsonrpc.ID]context.CancelCauseFunc // calls that are made beside the library
 	over   bool                                   // no call begins or is answered any more
 	broken error                                  // why an answer could not be written
 }
 
-// A line that was read, or why there is none.
+// A readLine is a line that was read, or why there is none.
 type readLine struct {
 	data []byte
 	err  error
@@ -366,8 +366,8 @@ func (c *lineConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	return err
 }
 
-// lockWriter takes the pen. It reports false when the connection is closed and
-// somebody else has it: a client that takes nothing may never let it go.
+// lockWriter takes the write lock. It returns false when the connection is closed while the lock is
+// taken: a client that reads nothing may block its holder forever.
 func (c *lineConn) lockWriter() bool {
 	select {
 	case c.pen <- struct{}{}:
