@@ -1,10 +1,9 @@
-// Package loop is the loop around a model: what was said goes to the model,
-// the calls that it makes go down the road that all calls take, and what came
-// of them goes back, until it has nothing more to do.
+// Package loop runs a model with its tools: it sends the conversation to the model, makes the calls
+// that the model requests through the runtime, and sends back their results, until the model has
+// finished.
 //
-// A turn keeps what it has done as it goes along. Nothing runs before it is
-// kept that it is about to, so a turn that breaks off at any point can be gone
-// on with, and no call is made twice.
+// A turn saves its progress as it goes. Every action is recorded before it is performed, so a turn
+// that is interrupted at any point can be resumed, and no call is made twice.
 package loop
 
 import (
@@ -22,7 +21,7 @@ type Deps struct {
 	// Call makes a tool call; Tools are those that a model is shown.
 	Call  func(ctx context.Context, c tool.Call) (*tool.Result, error)
 	Tools func(ctx context.Context, session string, a tool.Audience) []tool.Spec
-	// Lasts reports whether the results of a tool stay in the model's sight.
+	// Lasts reports whether the results of a tool stay in the model's context.
 	Lasts func(tool string) bool
 	// Profile says how an agent works in a session.
 	Profile func(ctx context.Context, session, agent string, m model.Ref) (Profile, error)
@@ -33,7 +32,7 @@ type Deps struct {
 	Shape func(ctx context.Context, to message.Info, req *model.Request) error
 
 	Keeper Keeper
-	// Watch is told how the work goes on.
+	// Watch is called with the progress of the work.
 	Watch func(session string, s Status)
 	NewID func(prefix string) string
 	Now   func() time.Time
@@ -44,7 +43,7 @@ type Deps struct {
 // Words are what the loop says to models in its own name.
 type Words struct {
 	SumUp string                   // asks for a summary
-	GoOn  func(wish string) string // after a summary that nobody asked for; wish is the last prompt
+	GoOn  func(wish string) string // after an automatic summary; wish is the last prompt
 }
 
 // Rules say how turns go.
@@ -65,7 +64,7 @@ type Profile struct {
 	Options           map[string]any
 }
 
-// A Keeper keeps conversations.
+// A Keeper stores conversations.
 type Keeper interface {
 	Messages(ctx context.Context, session string) ([]message.Message, error)
 	// Save keeps a message, unless info is nil, and parts, and tells who
@@ -78,8 +77,8 @@ type Keeper interface {
 	Recorded(ctx context.Context, session, call string) (*message.State, error)
 }
 
-// News is something that is told and not kept yet: one field is set, and for
-// Delta also Part, which it belongs to.
+// News is a change that is published but not stored yet: one field is set, and for Delta also Part,
+// which it belongs to.
 type News struct {
 	Info    *message.Info
 	Part    *message.Part
@@ -147,7 +146,7 @@ type Said struct {
 	Synthetic bool
 	Files     []tool.Attachment
 	Compact   bool // sum the conversation up instead
-	Auto      bool // nobody asked for that
+	Auto      bool // not requested by the user
 }
 
 // Say keeps what was said; [Runner.Run] answers it.

@@ -19,8 +19,7 @@ const (
 	maxSize, maxCalls = 64 << 20, 1000
 	// maxTries is how often the same is asked.
 	maxTries = 8
-	// fewTries is how often a server is tried that can not be reached, or whose
-	// answers break off.
+	// fewTries is how often a server is tried that is unreachable or breaks off its answers.
 	fewTries = 3
 	// longestWait is how long a provider may let us wait. One that wants more
 	// has failed.
@@ -104,8 +103,7 @@ type streamItem struct {
 	err   error
 }
 
-// once asks the model one time. A provider that does not end when it is told to
-// is left behind.
+// once asks the model one time. A provider that does not stop when cancelled is abandoned.
 func (s *step) once(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -15,11 +15,11 @@ import (
 // atOnce is how many calls of one answer run at the same time.
 const atOnce = 16
 
-// RepeatsCode is the code of a call that was not made because it repeats others
-// and nobody was there to be asked.
+// RepeatsCode is the code of a call that was not made because it repeats others and there was no
+// one to ask.
 const RepeatsCode = "doom-loop"
 
-// A landed is how a call ended, for the turn.
+// A callEnd is how a call ended, for the turn.
 type callEnd struct {
 	part    message.Part
 	inner   []message.Part

@@ -13,21 +13,21 @@ import (
 )
 
 const (
-	// pruneKeep and pruneLeast are, in tokens, how much of old outputs stays in
-	// the model's sight, and how much has to be beyond that to be worth it.
+	// pruneKeep and pruneLeast are, in tokens, how much of old outputs stays in the model's
+	// context, and how much beyond that makes pruning worthwhile.
 	pruneKeep, pruneLeast = 40_000, 20_000
 	// pruneTurns is how many turns of a person are left as they are.
 	pruneTurns = 2
 
-	// retold bounds what a summary is made from, in bytes, where the model's
-	// room is not known, and retoldOutput one output in it.
+	// retold bounds the input of a summary, in bytes, if the model's context size is unknown, and
+	// retoldOutput one output in it.
 	retold, retoldOutput = 400_000, 4000
 	retoldLeast          = 8000
 	// maxWish is how many bytes of the last prompt are said again after a summary.
 	maxWish = 8000
 )
 
-// crowded reports whether the next answer may not fit into the model's room.
+// crowded reports whether the next answer may not fit into the model's context.
 func (t *turn) crowded() bool {
 	msgs := sinceSummary(t.msgs)
 	last := -1
@@ -100,8 +100,7 @@ func (t *turn) compact(ctx context.Context, asked int, auto bool) (ended bool, e
 	return false, nil
 }
 
-// sumUp asks for a summary, of less where all is too much, and once more where
-// what came is none.
+// sumUp asks for a summary: of less if the whole is too long, and once more if the answer is empty.
 func (t *turn) sumUp(ctx context.Context, s *step) (err error) {
 	room := retold
 	if c := s.model.Info.Context; c > 0 {
@@ -185,9 +184,8 @@ func (t *turn) prepareSummary(ctx context.Context, asked int) (*step, error) {
 	return s, t.r.deps.Shape(ctx, s.info, &s.req)
 }
 
-// retell writes a conversation as text of at most room bytes: the newest of it,
-// and long outputs cut. Calls are told and not shown as calls, so that no
-// provider takes them for ones that it has to know the tools of.
+// retell writes the newest part of a conversation as text of at most room bytes, with long outputs
+// cut. Calls are written as text, because a provider would require the definitions of their tools.
 func retell(msgs []message.Message, room int) string {
 	var told []string
 	size := 0
@@ -228,7 +226,7 @@ func retellPart(b *strings.Builder, p message.Part) {
 	}
 }
 
-// prune takes old outputs out of the model's sight.
+// prune removes old outputs from the model's context.
 func (t *turn) prune(ctx context.Context) error {
 	var (
 		old          []*message.Part

@@ -11,7 +11,7 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// What models are told in place of something else; the reference's words.
+// Texts for models that replace something else, in the wording of the reference implementation.
 const (
 	cleared     = "[Old tool result content cleared]"
 	interrupted = "[Tool execution was interrupted]"
@@ -47,7 +47,7 @@ func forModel(msgs []message.Message, ref model.Ref) []model.Message {
 			continue
 		}
 		if e := m.Info.Error; e != nil && e.Name != abortedName {
-			continue // half an answer that nobody stopped
+			continue // a partial answer that no one stopped
 		}
 		own := m.Info.Model == ref
 		said, results := assistantParts(m, own)

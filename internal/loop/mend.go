@@ -8,17 +8,17 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// Mended says what was found when a conversation was mended.
+// Mended reports what was found when a conversation was repaired.
 type Mended struct {
 	Unanswered  bool     // something is left to be answered
-	Interrupted []string // the calls of which nobody knows how they ended
-	Agent       string   // whom the last prompt was for
+	Interrupted []string // the calls whose outcome is unknown
+	Agent       string   // the agent of the last prompt
 	Model       model.Ref
 }
 
-// Mend brings a conversation whose turn broke off into a state that it can be
-// gone on with. Calls that were under way are not made again: where the record
-// knows how one ended, that is its result, and otherwise it was interrupted.
+// Mend repairs a conversation whose turn broke off, so that it can be continued. Calls that were
+// running are not made again: a recorded outcome becomes their result, and otherwise they count as
+// interrupted.
 func (r *Runner) Mend(ctx context.Context, session string) (out Mended, err error) {
 	msgs, err := r.deps.Keeper.Messages(ctx, session)
 	if err != nil {
@@ -41,8 +41,7 @@ func (r *Runner) Mend(ctx context.Context, session string) (out Mended, err erro
 	return out, nil
 }
 
-// mendCalls gives the calls of a message their end. It returns those of which
-// nobody knows it.
+// mendCalls ends the unfinished calls of a message. It returns those whose outcome is unknown.
 func (r *Runner) mendCalls(ctx context.Context, session string, m message.Message) (lost []string, err error) {
 	var mended []message.Part
 	for _, p := range m.Parts {

@@ -18,8 +18,8 @@ type Limit struct {
 	Steps, Calls int
 }
 
-// A Purse holds what may be spent. What is spent from it is spent from the
-// purse it came out of too, so it never holds more than that one.
+// A Purse is a budget. What is spent from it is spent from its parent too, so it never has more
+// left than its parent.
 type Purse struct {
 	limit  Limit
 	parent *Purse
@@ -30,7 +30,7 @@ type Purse struct {
 	steps, calls int
 }
 
-// NewPurse returns a purse; parent may be nil.
+// NewPurse returns a budget; parent may be nil.
 func NewPurse(parent *Purse, l Limit) *Purse {
 	p := &Purse{limit: l, parent: parent, mu: &sync.Mutex{}}
 	if parent != nil {
@@ -45,7 +45,7 @@ type OverError struct{ What string }
 // Error says which.
 func (e *OverError) Error() string { return e.What }
 
-// Within bounds ctx by the purse's time.
+// Within bounds ctx by the budget's time.
 func (p *Purse) Within(ctx context.Context) (context.Context, context.CancelFunc) {
 	if p.limit.Time <= 0 {
 		return context.WithCancel(ctx)
@@ -115,8 +115,8 @@ func (p *Purse) Over() error {
 	return nil
 }
 
-// idle is the shortest time without a sign of life that some purse allows; 0
-// for any.
+// idle returns the shortest time without a sign of life that the budget or a parent allows; 0 for
+// no limit.
 func (p *Purse) idle() (d time.Duration) {
 	for ; p != nil; p = p.parent {
 		if l := p.limit.Idle; l > 0 && (d == 0 || l < d) {

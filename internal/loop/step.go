@@ -98,8 +98,8 @@ func (s *step) remind(before []message.Message) {
 	}
 }
 
-// tools are what the model may call. One whose schema it does not take is left
-// out, and the person is told.
+// tools returns the tools that the model may call. A tool whose schema the model does not accept is
+// left out, with a notice to the person.
 func (t *turn) tools(ctx context.Context, agent string, ref model.Ref, m model.Model) []model.Tool {
 	specs := t.r.deps.Tools(ctx, t.work.Session, audience(t.work, agent, ref))
 	out := make([]model.Tool, 0, len(specs))
@@ -256,8 +256,8 @@ func (s *step) addCall(c *model.Call) {
 	s.publishPart(s.parts[i], "")
 }
 
-// arrived returns the call of an id whose input was still to come; one that was
-// not told of before begins with its end.
+// arrived returns the call of an id whose input has arrived; one that was not announced before
+// begins now.
 func (s *step) arrived(c *model.Call) int {
 	if len(s.coming[c.ID]) == 0 {
 		s.addCall(c)
@@ -279,8 +279,8 @@ func (s *step) publishPart(p message.Part, delta string) {
 	s.t.r.deps.Keeper.Tell(News{Part: &p, Delta: delta})
 }
 
-// copyPart is a part that shares nothing that changes with the one it was made
-// from: who was told of it reads it while the answer goes on.
+// copyPart returns a copy of a part without shared mutable data: subscribers read it while the
+// answer continues.
 func copyPart(p message.Part) message.Part {
 	if p.State != nil {
 		state := *p.State
@@ -321,7 +321,7 @@ func (s *step) message() message.Message {
 	return message.Message{Info: s.info, Parts: parts}
 }
 
-// name sees to it that no other call of the session has a call's id.
+// name ensures that a call's id is unique in the session.
 func (s *step) name(p *message.Part) {
 	if p.CallID == "" || s.t.ids[p.CallID] {
 		p.CallID = s.t.r.deps.NewID("call")
@@ -329,8 +329,8 @@ func (s *step) name(p *message.Part) {
 	s.t.ids[p.CallID] = true
 }
 
-// resolveTool is the tool that a name means: where there is none of it, the one in
-// lower case.
+// resolveTool returns the tool that a name means: if there is none of that name, the one in lower
+// case.
 func (s *step) resolveTool(name string) string {
 	has := func(name string) bool {
 		return slices.ContainsFunc(s.req.Tools, func(t model.Tool) bool { return t.Name == name })

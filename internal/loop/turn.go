@@ -13,11 +13,11 @@ import (
 	"github.com/helve-dev/helve/model"
 )
 
-// lasting is how many answers in a row may overflow the model's room, although
-// the conversation was summed up after each.
+// lasting is how many answers in a row may overflow the model's context, although the conversation
+// was compacted after each.
 const lasting = 2
 
-// A talk is a conversation that is being worked on.
+// A turn is the work on a conversation.
 type turn struct {
 	r    *Runner
 	work Work
@@ -96,7 +96,7 @@ func lastText(msgs []message.Message) string {
 	return ""
 }
 
-// synthetic reports whether nobody said a message.
+// synthetic reports whether a message was written by no one.
 func synthetic(m message.Message) bool {
 	return !slices.ContainsFunc(m.Parts, func(p message.Part) bool {
 		return p.Type != message.Compaction && !p.Synthetic
@@ -141,7 +141,7 @@ func (t *turn) run(ctx context.Context) error {
 	}
 }
 
-// forward does what comes next: it sums the conversation up, or takes a step.
+// forward performs the next action: it compacts the conversation, or takes a step.
 func (t *turn) forward(ctx context.Context, asked int) (ended bool, err error) {
 	if wish := compactionOf(t.msgs[asked]); wish != nil {
 		return t.compact(ctx, asked, wish.Auto)
@@ -284,7 +284,7 @@ func failureOf(err error) *message.Failure {
 	return f
 }
 
-// stopped is the failure of an answer that somebody stopped.
+// stopped is the failure of an answer that was stopped.
 func stopped(ctx context.Context) *message.Failure {
 	f := &message.Failure{Name: abortedName, Data: message.FailureData{Message: "The answer was stopped."}}
 	if over, ok := errors.AsType[*OverError](context.Cause(ctx)); ok {
