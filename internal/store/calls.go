@@ -31,9 +31,8 @@ func (s *Store) Begin(ctx context.Context, c record.Call) error {
 	return s.insert(ctx, c)
 }
 
-// Record records a call that ended before it ran, in its final state.
-// It takes no context: a call that has ended is recorded even when nobody
-// waits for it any more. The wait for other processes is bounded.
+// Record records a call that ended before it ran, in its final state. It takes no context, because
+// the record is needed even if the caller is gone. The wait for other processes is bounded.
 func (s *Store) Record(c record.Call) error {
 	if err := final(c); err != nil {
 		return err

@@ -44,7 +44,7 @@ func (k *checkpointer) wake() {
 	}
 }
 
-// close waits for the checkpoint under way. Nobody may call wake any more.
+// close waits for the checkpoint in progress. wake must not be called any more.
 func (k *checkpointer) close() {
 	close(k.due)
 	k.done.Wait()

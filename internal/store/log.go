@@ -32,7 +32,7 @@ func soundLog(path string) bool {
 		return false
 	}
 	var order binary.ByteOrder
-	switch binary.BigEndian.Uint32(head[:]) { // the magic says how sums are made
+	switch binary.BigEndian.Uint32(head[:]) { // the magic number gives the byte order of checksums
 	case 0x377f0682:
 		order = binary.LittleEndian
 	case 0x377f0683:

@@ -56,7 +56,7 @@ func (s *Store) Save(ctx context.Context, info *message.Info, parts []message.Pa
 	return s.write(ctx, "keeping a message", o)
 }
 
-// An infoRow is a message as the table has it; the zero row is none.
+// An infoRow is a message as stored in the table; the zero row is none.
 type infoRow struct {
 	session, id, data string
 	created, used     int64
@@ -146,8 +146,8 @@ func encode(v any) (string, error) {
 	return b.String(), err
 }
 
-// One statement, so that a message and its parts are of one moment. Both
-// orders are those of keys: nothing is sorted.
+// selectMessages is one statement, so that a message and its parts are consistent. Both orders are
+// those of keys: nothing is sorted.
 const selectMessages = `SELECT m.id, m.created, m.data, p.id, p.data, p.body
 	FROM message m LEFT JOIN part p ON p.session = m.session AND p.message = m.id WHERE m.session = ?
 	ORDER BY m.created, m.id, p.id`
@@ -159,7 +159,7 @@ func (s *Store) Messages(ctx context.Context, session string) ([]message.Message
 	return s.conversation(ctx, session, selectMessages, session)
 }
 
-// The newest messages before one, or before none, with their parts.
+// selectNewest selects the newest messages before one, or before none, with their parts.
 const selectNewest = `SELECT m.id, m.created, m.data, p.id, p.data, p.body
 	FROM (SELECT id, created, data, session FROM message WHERE session = ? ORDER BY created DESC, id DESC LIMIT ?) m
 	LEFT JOIN part p ON p.session = m.session AND p.message = m.id ORDER BY m.created, m.id, p.id`
@@ -169,9 +169,9 @@ const selectBefore = `SELECT m.id, m.created, m.data, p.id, p.data, p.body
 		AND (created, id) < (SELECT created, id FROM message WHERE session = ? AND id = ?) ORDER BY created DESC, id DESC LIMIT ?) m
 	LEFT JOIN part p ON p.session = m.session AND p.message = m.id ORDER BY m.created, m.id, p.id`
 
-// MessagesBefore returns the limit newest messages of a session that come
-// before the one of an id, or of all where it is "", the oldest first. Before
-// an id that the session does not have there is none.
+// MessagesBefore returns the limit newest messages of a session before the message with the id
+// before, or of all if it is "", the oldest first. It returns none if the session does not have
+// that message.
 func (s *Store) MessagesBefore(ctx context.Context, session, before string, limit int) ([]message.Message, error) {
 	if before == "" {
 		return s.conversation(ctx, session, selectNewest, session, int64(limit))
@@ -247,7 +247,7 @@ func partOf(text, body string) (message.Part, error) {
 	return v, nil
 }
 
-// mend gives a damaged message the role that its parts speak of.
+// mend sets the role of a damaged message from its parts.
 func mend(m *message.Message) {
 	m.Info.Role = message.User
 	for _, p := range m.Parts {
@@ -260,9 +260,8 @@ func mend(m *message.Message) {
 	}
 }
 
-// EndCalls gives calls that the messages take for running the end that their
-// record has: their process ended before it could say so, and nobody has gone
-// on with the session.
+// EndCalls gives calls that the messages show as running the outcome that was recorded: their
+// process ended before it could save it, and the session was not continued.
 func (s *Store) EndCalls(ctx context.Context, msgs []message.Message) error {
 	for _, m := range msgs {
 		for i, p := range m.Parts {

@@ -22,12 +22,11 @@ const (
 	maxCheck = 32 << 20
 )
 
-// Open opens the store of a data folder, and makes one if there is none.
+// Open opens the store of a data folder, and creates one if there is none.
 //
-// A damaged file is moved aside, a new one is begun, and a notice says where
-// the old one is. A file of an older schema is brought forward after a copy
-// was kept; one of a newer schema is refused with [ErrNewer], untouched. The
-// unfinished calls of processes that are gone become interrupted.
+// A damaged file is moved aside, a new one is created, and a notice says where the old one is. A
+// file of an older schema is copied and then migrated; one of a newer schema is refused with
+// [ErrNewer], unchanged. Unfinished calls of processes that are gone become interrupted.
 func Open(o Options) (*Store, error) {
 	s := &Store{opts: o, log: o.Logger, touched: map[string]int64{}}
 	if s.log == nil {

@@ -98,8 +98,8 @@ func removeLock(lock *flock.Flock) {
 	}
 }
 
-// seize takes the lock of an owner that is gone. gone is false while the
-// owner lives or when that cannot be told; lock is nil when there is no file.
+// seize takes the lock of an owner that is gone. gone is false while the owner lives or when that
+// is unknown; lock is nil when there is no file.
 func seize(path string) (lock *flock.Flock, gone bool) {
 	lock = flock.New(path, flock.SetFlag(os.O_RDWR))
 	ok, err := lock.TryLock()
@@ -150,7 +150,7 @@ func (s *Store) recovered() bool {
 	return true
 }
 
-// abandoned reports whether nobody holds a lock file.
+// abandoned reports whether a lock file is unlocked.
 func abandoned(path string) bool {
 	lock, gone := seize(path)
 	if lock != nil {

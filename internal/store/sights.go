@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A Sight is what a session last saw of a file: the name of its contents,
-// when, and in which encoding it was shown.
+// A Sight records what a session last saw of a file: the name of its contents, when, and in which
+// encoding it was shown.
 type Sight struct {
 	Hash     string
 	When     time.Time

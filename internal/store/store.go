@@ -59,7 +59,7 @@ type Options struct {
 	// Sync makes every write survive a power loss. Without it writes survive
 	// the death of the process, and approvals alone survive a power loss.
 	Sync bool
-	// Logger hears what was repaired; silent when nil.
+	// Logger logs repairs; nil for no log.
 	Logger *slog.Logger
 	// OnNotice, if set, gets each sentence that a person should read, such as
 	// where a damaged store was moved to. It is called during Open.
@@ -100,9 +100,8 @@ func (s *Store) notice(text string) {
 	}
 }
 
-// Close waits for what is being written, turns the calls that this store
-// began and nobody finished into interrupted ones, and closes the files. A
-// second Close returns what the first did.
+// Close waits for pending writes, marks the unfinished calls of this store as interrupted, and
+// closes the files. A second Close returns the same error.
 func (s *Store) Close() error {
 	s.closing.Do(func() {
 		err := s.interruptOwn()
@@ -141,9 +140,8 @@ func (s *Store) read(ctx context.Context, doing string, fn func(*conn) error) er
 	return s.fault(doing, s.r.do(ctx, fn))
 }
 
-// Check looks for damage: quickly, by reading the start of every table, or in
-// full, by reading every page, which takes time in proportion to the file.
-// It returns nil when there is none.
+// Check looks for damage: quickly, by reading the start of every table, or in full, by reading
+// every page, which takes time in proportion to the file. It returns nil if there is none.
 func (s *Store) Check(ctx context.Context, full bool) error {
 	return s.read(ctx, "checking the store", func(c *conn) error {
 		if err := probeTables(ctx, c); err != nil || !full {

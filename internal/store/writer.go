@@ -27,7 +27,7 @@ type writer struct {
 	spare  []*op
 	busy   bool
 	closed bool
-	idle   chan struct{} // made by close; closed when nobody leads
+	idle   chan struct{} // made by close; closed when no goroutine leads
 }
 
 // An op is one caller's write.
@@ -40,12 +40,12 @@ type op struct {
 
 	turn    chan bool // true: lead; false: done, see err
 	leading bool
-	idle    bool // nobody waits for it: the next write takes it along
+	idle    bool // nothing waits for it: the next write includes it
 	err     error
 }
 
-// later queues o for the next write to take along. Nobody is told how it
-// ends, and it is lost when the process dies first.
+// later queues o for the next write. Its outcome is not reported, and it is lost when the process
+// dies first.
 func (w *writer) later(o *op) {
 	o.idle, o.turn = true, make(chan bool, 1)
 	w.mu.Lock()
