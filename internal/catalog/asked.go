@@ -17,7 +17,7 @@ type asked struct {
 	model   Model
 	timeout time.Duration // so long may nothing be said; no bound of its own where it is not above 0
 	manner  manner
-	left    func(names []string) // hears which options are not sent
+	left    func(names []string) // gets the options that are not sent
 }
 
 // Stream passes the request on.

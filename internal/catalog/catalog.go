@@ -31,13 +31,12 @@ type Options struct {
 	HTTP      *http.Client
 	// File is the file that people write their settings in, for messages.
 	File string
-	// Note is told once of each option that is not sent because a provider
-	// would refuse it. Nil: nobody is.
+	// Note is called once for each option that is not sent because a provider would refuse it; it
+	// may be nil.
 	Note func(string)
 }
 
-// A Provider is what somebody has configured of one. Zero fields change
-// nothing.
+// A Provider is the configuration of a provider. Zero fields change nothing.
 type Provider struct {
 	ID, Name string
 	NPM      string // the package by which OpenCode talks to it
@@ -51,7 +50,7 @@ type Provider struct {
 	From     string // where it is configured
 }
 
-// A Model is what somebody has configured of one. Zero fields change nothing.
+// A Model is the configuration of a model. Zero fields change nothing.
 type Model struct {
 	ID, Name        string
 	Serves          string // what the provider calls it, where that differs
@@ -69,7 +68,7 @@ type Catalog struct {
 
 	mu      sync.Mutex
 	clients map[string]model.Provider
-	noted   map[string]bool // options that somebody was told of, with their provider
+	noted   map[string]bool // options that were reported, with their provider
 }
 
 // served is a provider with all that is known of it.
@@ -79,10 +78,10 @@ type served struct {
 	configured bool
 	key        string
 	keyFrom    string // where the key was found
-	err        error  // why it can not be used
+	err        error  // why it cannot be used
 	asking     sync.Mutex
 	asked      bool // for a login
-	off        bool // because somebody said so
+	off        bool // because the configuration says so
 	noKey      bool // because there is no key
 }
 
@@ -169,7 +168,7 @@ func (c *Catalog) key(s *served) (key, from string) {
 	return "", ""
 }
 
-// off reports whether somebody has switched a provider off.
+// off reports whether the configuration disables a provider.
 func (c *Catalog) off(s *served) bool {
 	in := func(list []string) bool {
 		return slices.ContainsFunc(list, func(name string) bool { return name == s.ID || name == s.Also && name != "" })

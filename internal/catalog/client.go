@@ -25,7 +25,7 @@ func newClient(s *served, client *http.Client) (model.Provider, error) {
 		Key: s.key, BaseURL: s.URL, Name: s.Name, HTTP: client, Headers: s.conf.Headers, Idle: idle,
 		NoUsage: s.noUsage, ReplayReasoning: s.replays,
 	}
-	if s.ID == "openai" { // also behind somebody else's address
+	if s.ID == "openai" { // also behind another address
 		o.MaxTokensField = "max_completion_tokens"
 	}
 	return openai.NewProvider(o)

@@ -83,8 +83,8 @@ func looseInfo(name string) model.Info {
 	return model.Info{}
 }
 
-// infoOf is what is known of a model that somebody serves. Prices are those of
-// its maker, and of OpenRouter, which takes the same.
+// infoOf returns what is known of a model of a provider. Prices are those of its maker, and of
+// OpenRouter, which charges the same.
 func infoOf(provider, name string) model.Info {
 	bare := name[strings.LastIndexByte(name, '/')+1:]
 	if strings.HasPrefix(bare, "claude-") {

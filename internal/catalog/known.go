@@ -14,7 +14,7 @@ const (
 	OpenAI    Protocol = "openai"
 )
 
-// An Entry is a provider that is known without being configured.
+// A KnownProvider is a provider that needs no configuration.
 type KnownProvider struct {
 	ID       string
 	Also     string // another name of it
@@ -26,8 +26,8 @@ type KnownProvider struct {
 	Local    bool     // it runs on this machine, and needs no key
 	Dialect  toolschema.Dialect
 
-	// Default is the model that is taken where nobody says one, and Small the
-	// one for titles. Empty: none is taken.
+	// Default is the model that is used if none is chosen, and Small the one for titles. Empty:
+	// none is used.
 	Default, Small string
 
 	ownLimits bool // what is known of the limits of models does not hold here
@@ -35,8 +35,7 @@ type KnownProvider struct {
 	replays   bool // it wants back what its model thought before a call
 }
 
-// Known returns the providers that are known, those first that are taken first
-// where nobody says one.
+// Known returns the known providers, in the order in which they are used if none is chosen.
 func Known() []KnownProvider {
 	all := []KnownProvider{
 		{ID: "anthropic", Name: "Anthropic", Protocol: Anthropic, URL: "https://api.anthropic.com/v1", URLEnv: "ANTHROPIC_BASE_URL",
@@ -58,8 +57,8 @@ func Known() []KnownProvider {
 			Env: []string{"TOGETHER_API_KEY"}, Default: "openai/gpt-oss-120b"},
 		{ID: "fireworks", Also: "fireworks-ai", Name: "Fireworks AI", URL: "https://api.fireworks.ai/inference/v1",
 			Env: []string{"FIREWORKS_API_KEY"}, Default: "accounts/fireworks/models/gpt-oss-120b"},
-		// Its token is in many environments for other reasons, so it is never
-		// taken unless somebody names it.
+		// Its token is in many environments for other reasons, so it is used only if chosen by
+		// name.
 		{ID: "github-models", Name: "GitHub Models", URL: "https://models.github.ai/inference", Env: []string{"GITHUB_TOKEN"}, ownLimits: true},
 		{ID: "ollama", Name: "Ollama", URL: "http://localhost:11434/v1", Local: true},
 		{ID: "lmstudio", Name: "LM Studio", URL: "http://localhost:1234/v1", Local: true},
@@ -79,8 +78,8 @@ func Known() []KnownProvider {
 	return all
 }
 
-// dialect is the part of JSON Schema that somebody takes of whom no more is
-// known than the protocol.
+// dialect returns the part of JSON Schema that a provider accepts of which only the protocol is
+// known.
 func dialect(p Protocol) toolschema.Dialect {
 	if p == Anthropic {
 		return toolschema.Anthropic

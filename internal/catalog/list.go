@@ -17,7 +17,7 @@ type Listing struct {
 	State    State    `json:"state"`
 	Key      string   `json:"key,omitempty"`   // where its key was found
 	Env      []string `json:"env,omitempty"`   // the variables that its key is looked for in
-	Error    string   `json:"error,omitempty"` // why it can not be used
+	Error    string   `json:"error,omitempty"` // why it cannot be used
 	From     string   `json:"from,omitempty"`  // where it is configured
 	Models   []Listed `json:"models"`
 }
@@ -31,7 +31,7 @@ const (
 	Local  State = "local" // it needs no key, and may run or not
 	NoKey  State = "no key"
 	Off    State = "off"
-	Broken State = "broken" // its settings can not be used
+	Broken State = "broken" // its settings cannot be used
 )
 
 // Listed is a model that is known or configured. Zero fields are not known.

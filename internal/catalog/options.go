@@ -8,15 +8,15 @@ import (
 	"unicode"
 )
 
-// A manner is how a provider takes options: in the words of its protocol, and
-// with or without those that nobody has told of.
+// A manner is how a provider accepts options: in the terms of its protocol, and with or without
+// unknown ones.
 type manner struct {
 	protocol Protocol
 	strict   bool // it refuses what it does not know
 }
 
-// manner says how a provider takes options. The makers of the protocols refuse
-// what they do not know; behind an address of one's own may be somebody else.
+// manner returns how a provider accepts options. The makers of the protocols refuse unknown ones; a
+// custom address may belong to another provider.
 func (s *served) manner() manner {
 	strict := (s.ID == "anthropic" || s.ID == "openai") && s.conf.URL == ""
 	if u, err := url.Parse(s.URL); err == nil {
@@ -82,8 +82,8 @@ func (m manner) name(key string) string {
 	return name
 }
 
-// knows reports whether a name is one of the protocol. Names that only OpenAI's
-// Responses have are none: they are another protocol.
+// knows reports whether a name belongs to the protocol. Names that only OpenAI's Responses protocol
+// has do not.
 func (m manner) knows(name string) bool {
 	if m.protocol == Anthropic {
 		switch name {
@@ -105,8 +105,7 @@ func (m manner) knows(name string) bool {
 	return false
 }
 
-// convertOption is what an option says, in the words of the protocol; false for what it
-// can not mean.
+// convertOption converts an option to the terms of the protocol; false if it has no meaning there.
 func (m manner) convertOption(key, name string, v any) (any, bool) {
 	of, isObject := v.(map[string]any)
 	switch {
