@@ -1,12 +1,11 @@
-// Package agentconfig edits config files that belong to somebody else. It puts
-// helve, as an MCP server, into the config of another agent and takes it out
-// again, and it puts servers into and takes them out of helve's own config
-// files.
+// Package agentconfig edits config files of other agents and of helve. It adds helve, as an MCP
+// server, to the config of another agent and removes it again, and it adds servers to helve's own
+// config files and removes them.
 //
-// An edit touches as few bytes as it can: comments, order, indentation, line
-// ends and a byte order mark stay as they are. Every edit is read back before
-// it is offered, and has to differ from the file by the entry alone. A file
-// that cannot be edited safely is refused, with what to add by hand.
+// An edit changes as few bytes as possible: comments, order, indentation, line ends and a byte
+// order mark stay as they are. Every edit is read back before it is offered, and must differ from
+// the file only in the entry. A file that cannot be edited safely is refused, with what to add by
+// hand.
 package agentconfig
 
 import (

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// An entry is a server in a config file.
+// A serverEntry is a server in a config file.
 type serverEntry struct {
 	table   []string // the object the entry lies in
 	nested  string   // an object in the table that holds the entries instead, if it is there

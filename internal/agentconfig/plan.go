@@ -39,7 +39,7 @@ type Plan struct {
 	file target
 }
 
-// A file is a config file as a request names it.
+// A target is a config file as a request names it.
 type target struct {
 	path    string
 	within  string // a folder that symbolic links must not lead out of; "" = none
