@@ -34,10 +34,9 @@ const (
 	boardLock  = ".lock"
 )
 
-// A board shows other processes what runs here: one small file that is
-// replaced whole, in a folder that all boards share. A board is a help for
-// people: what goes wrong with it is not told, and tried again with the next
-// change.
+// A board shows other processes which servers run here: one small file that is replaced as a whole,
+// in a folder that all boards share. It is a convenience for people: its errors are not reported,
+// and the next change tries again.
 type board struct {
 	dir string // "" for none
 
@@ -48,8 +47,8 @@ type board struct {
 	closed bool
 }
 
-// newBoard returns a board in a folder, which is made when there is something
-// to show; "" is a board that nobody sees.
+// newBoard returns a board in a folder, which is made when there is something to show; "" is a
+// board without a file.
 func newBoard(dir string) *board { return &board{dir: dir} }
 
 // publish makes the board show these servers. It writes a file when they differ
@@ -80,7 +79,7 @@ func (b *board) publish(list []lsp.Status) {
 	}
 }
 
-// take takes a name for the files that nobody else has, and its lock.
+// take reserves an unused file name and its lock.
 func (b *board) take() error {
 	if err := os.MkdirAll(b.dir, 0o700); err != nil {
 		return fmt.Errorf("board: %w", err)
@@ -98,7 +97,7 @@ func (b *board) take() error {
 			b.path, b.lock = path, lock
 			return nil
 		}
-		_ = lock.Close() // somebody looked before it was ours, and took it for a dead one
+		_ = lock.Close() // another process looked before it was ours, and took it for abandoned
 	}
 	return errors.New("board: the lock file keeps disappearing")
 }
@@ -125,8 +124,8 @@ func (b *board) close() {
 	b.lock = nil
 }
 
-// discardBoard removes the files of a board whose lock is held; the lock last,
-// as without it the rest belongs to nobody.
+// discardBoard removes the files of a board whose lock is held; the lock last, because without it
+// the rest cannot be attributed.
 func discardBoard(path string, lock *flock.Flock) {
 	_ = os.Remove(path + boardFresh)
 	_ = os.Remove(path + boardShown)

@@ -106,7 +106,7 @@ func (s *Set) Check(ctx context.Context, q Question) lsp.Report {
 	return out
 }
 
-// An errand is a file that was brought to a server.
+// A task is a file that was opened in a server.
 type task struct {
 	path   string
 	client *client
@@ -119,8 +119,7 @@ type task struct {
 	seq    uint64 // the publication that said so
 }
 
-// errands brings files to all their servers, which are started if they have to
-// be, side by side.
+// errands opens files in all their servers, concurrently, starting servers as needed.
 func (s *Set) errands(ctx context.Context, files []string) []task {
 	var errands []task
 	for _, file := range files {
@@ -160,12 +159,11 @@ func (c *client) start(ctx context.Context) {
 		defer cancel()
 		ctx = short
 	}
-	_, _ = c.ensure(ctx) // who needs it is told
+	_, _ = c.ensure(ctx) // callers get the error when they need it
 }
 
-// wait waits for what the server finds. A file that was not changed, in a
-// server that has heard of another change since, gets a moment to be looked at
-// again.
+// wait waits for the server's diagnostics. An unchanged file, in a server that was notified of
+// another change since, gets a moment to be checked again.
 func (v *task) wait(ctx context.Context, unchanged bool) {
 	l := v.link
 	defer v.client.acquire()()
@@ -189,8 +187,8 @@ func (v *task) wait(ctx context.Context, unchanged bool) {
 // to be looked at.
 var errOvertaken = errors.New("the file was changed again before it was checked")
 
-// waitPublished waits until the server has published the file since it was last told of
-// a change, or has been silent for a while.
+// waitPublished waits until the server has published diagnostics of the file since it was last
+// notified of a change, or has been silent for a while.
 func (v *task) waitPublished(ctx context.Context) {
 	l := v.link
 	timer := time.NewTimer(restTime)
@@ -216,7 +214,7 @@ func (v *task) waitPublished(ctx context.Context) {
 	}
 }
 
-// report puts together what the errands have brought.
+// report combines the results of the tasks.
 func (s *Set) report(ctx context.Context, q Question, errands []task) lsp.Report {
 	var out lsp.Report
 	for _, file := range q.Files {

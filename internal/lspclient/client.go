@@ -40,12 +40,12 @@ type client struct {
 	resting  time.Time // when it may be started again
 	used     time.Time
 	users    int    // who use it now
-	told     string // the fault that callers were told of
+	told     string // the fault that callers were given
 }
 
 // An attempt is starting a server, under way.
 type attempt struct {
-	waited atomic.Bool // somebody has waited for it as long as a change may take
+	waited atomic.Bool // a caller has waited for it as long as a change may take
 	cancel context.CancelCauseFunc
 	done   chan struct{}
 	link   *link // after done
@@ -59,7 +59,7 @@ func newClient(s *Set, m match) *client {
 	}
 }
 
-// setState changes the state; c.mu is held. Who watches is told when it is not.
+// setState changes the state; c.mu is held. Watchers are notified after it is released.
 func (c *client) setState(state, fault string) {
 	if c.state != state {
 		c.since = time.Now()
@@ -85,8 +85,7 @@ func (c *client) acquire() (done func()) {
 	}
 }
 
-// idle reports for how long nobody has used a running server; 0 for one that is
-// in use.
+// idle returns for how long a running server has been unused; 0 for one in use.
 func (c *client) idle() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -278,7 +277,7 @@ func (c *client) reset() {
 	}
 	c.setState(lsp.StateStopped, "")
 	c.mu.Unlock()
-	if l != nil && !c.set.spawn(l.stop) { // nobody waits for its end
+	if l != nil && !c.set.spawn(l.stop) { // nothing waits for its end
 		l.stop()
 	}
 	if a != nil {
@@ -322,16 +321,15 @@ func (c *client) status() (s lsp.Status, started bool) {
 	return s, started
 }
 
-// slow reports whether somebody has waited in vain for the start that is under
-// way.
+// slow reports whether a caller has given up waiting for the start in progress.
 func (c *client) slow() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.trying != nil && c.trying.waited.Load()
 }
 
-// complaint is why the server can not be asked, the first time that it is
-// needed after it has become so, and then "".
+// complaint returns why the server cannot be queried, the first time that it is needed after the
+// failure, and then "".
 func (c *client) complaint(err error) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -23,8 +23,8 @@ const (
 	queueMessages = 100_000
 	// writeStep is about how much is written at once.
 	writeStep = 64 << 10
-	// lastWords is how long a server may go on to talk that does not take
-	// messages any more. It has mostly ended, and what it said before is read.
+	// lastWords is how long the output of a server is still read after it stopped reading messages.
+	// It has usually exited, and its last output matters.
 	lastWords = time.Second
 
 	codeNoMethod = -32601
@@ -63,8 +63,8 @@ func (e *rpcError) Error() string {
 	return e.Message
 }
 
-// A conn talks to one server. What is sent waits in a queue of its own, in the
-// order of the calls, so that a server that does not read holds up nobody.
+// A conn is the connection to one server. Outgoing messages wait in a queue of its own, in the
+// order of the calls, so that a server that does not read blocks no caller.
 type conn struct {
 	in     io.WriteCloser
 	out    io.Reader
@@ -82,7 +82,7 @@ type conn struct {
 	count   int
 }
 
-// An answer is what a server has said to a call.
+// A response is a server's response to a call.
 type response struct {
 	result json.RawMessage
 	err    error
@@ -99,8 +99,8 @@ type message struct {
 	Error   *rpcError       `json:"error,omitempty"`
 }
 
-// newConn starts to talk to a server that reads in and writes out. Both are
-// closed at the end, out if it can be.
+// newConn starts a connection to a server that reads in and writes out. Both are closed at the end,
+// out if it can be.
 func newConn(in io.WriteCloser, out io.Reader, h handler) *conn {
 	c := &conn{
 		in: in, out: out, h: h,
@@ -114,9 +114,8 @@ func newConn(in io.WriteCloser, out io.Reader, h handler) *conn {
 	return c
 }
 
-// call asks the server and waits for its answer. When ctx ends first, the
-// server is told that nobody waits any more, and the error is ctx's cause. An
-// error of the server is an *rpcError.
+// call sends a request and waits for the response. When ctx ends first, the server is sent a
+// cancellation, and the error is ctx's cause. An error of the server is an *rpcError.
 func (c *conn) call(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -158,8 +157,8 @@ func (c *conn) dropPending(id int64) {
 	delete(c.waiting, id)
 }
 
-// notify sends a notification. It never blocks: the error says that the
-// connection has ended, or that the message can not be sent at all.
+// notify sends a notification. It never blocks: the error says that the connection has ended, or
+// that the message cannot be sent at all.
 func (c *conn) notify(method string, params any) error {
 	return c.send(message{Method: method, Params: params})
 }
@@ -283,8 +282,8 @@ func (c *conn) written(count, size int) {
 	c.bytes -= size
 }
 
-// mute ends a connection that can not be written to, after what the server
-// has said until then was read.
+// mute ends a connection that cannot be written to, after reading what the server has sent until
+// then.
 func (c *conn) mute(err error) {
 	patience := time.NewTimer(lastWords)
 	defer patience.Stop()
@@ -397,8 +396,7 @@ func parseID(id json.RawMessage) (int64, bool) {
 	return int64(f), true
 }
 
-// parseError reads an error of the server. One in a form of its own is told as
-// it is.
+// parseError reads an error of the server. An error in another form is returned as its text.
 func parseError(raw json.RawMessage) error {
 	e := new(rpcError)
 	if err := json.Unmarshal(raw, e); err != nil {

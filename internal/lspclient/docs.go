@@ -221,8 +221,8 @@ func (l *link) watched(changes ...FileChange) error {
 	return l.conn.notify("workspace/didChangeWatchedFiles", map[string]any{"changes": events})
 }
 
-// queueChanges notes changes on disk. The server is told of them in their order, and
-// before anything else is sent to it.
+// queueChanges queues changes on disk. The server is notified of them in order, before anything
+// else is sent to it.
 func (l *link) queueChanges(changes []FileChange) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -233,7 +233,7 @@ func (l *link) queueChanges(changes []FileChange) {
 	}
 }
 
-// absorb tells the server what was heard.
+// absorb notifies the server of the queued changes.
 func (l *link) absorb() {
 	l.syncing.Lock()
 	defer l.syncing.Unlock()
@@ -260,8 +260,8 @@ func (l *link) absorbLocked() {
 	l.reloadTypeScript(rest)
 }
 
-// take brings a change of a file that is open to the server. It reports whether
-// the server has to be told that the file has changed on disk, too.
+// take sends a change of an open file to the server. It reports whether the server must also be
+// notified that the file has changed on disk.
 func (l *link) take(ch *FileChange) bool {
 	if ch.Kind == Deleted {
 		if _, err := os.Lstat(ch.Path); err == nil { // it was made anew
@@ -281,7 +281,7 @@ func (l *link) take(ch *FileChange) bool {
 		l.shut(d)
 		return true
 	}
-	_, _ = l.bring(ch.Path) // one that can not be read is as good as gone
+	_, _ = l.bring(ch.Path) // one that cannot be read counts as deleted
 	return ch.Kind == Created
 }
 
@@ -304,7 +304,7 @@ func (l *link) reveal(changes []FileChange) {
 	if l.c.server.looks {
 		for _, ch := range changes[:min(len(changes), most)] {
 			if ch.Kind != Deleted && l.c.server.matches(ch.Path) {
-				_, _ = l.bring(ch.Path) // one that can not be read is none of its
+				_, _ = l.bring(ch.Path) // one that cannot be read is ignored
 			}
 		}
 	}
@@ -320,12 +320,11 @@ func (l *link) reveal(changes []FileChange) {
 	}
 }
 
-// watches reports whether the server is to be told of a change.
+// watches reports whether the server is to be notified of a change.
 func (l *link) watches(ch FileChange) bool { return l.wants(ch.Path, ch.Kind) }
 
-// wants reports whether a change of a file is something that the server would
-// be told: it asked for it, or it is a file of its language or one that its
-// root is known by. Of any kind where that is 0.
+// wants reports whether the server would be notified of a change of a file: it asked for it, or the
+// file is in its language or one that marks its root. A kind of 0 stands for any.
 func (l *link) wants(path string, kind int) bool {
 	if l.c.server.matches(path) || l.c.server.marker(path) {
 		return true
@@ -340,7 +339,7 @@ func (l *link) wants(path string, kind int) bool {
 	return false
 }
 
-// newTree is a look at the files that the server is to be told of.
+// newTree takes a snapshot of the files whose changes the server is notified of.
 func (l *link) newTree(ctx context.Context) {
 	t := newTree(l.c.root, func(rel string) bool { return l.wants(filepath.Join(l.c.root, rel), 0) })
 	t.look(ctx)
@@ -371,7 +370,7 @@ func (l *link) refresh() {
 			l.queueChanges([]FileChange{{d.path, Deleted}})
 			l.absorb()
 		default:
-			_, _, _ = l.sync(d.path) // one that can not be read any more stays as it was
+			_, _, _ = l.sync(d.path) // one that can no longer be read stays as it was
 		}
 	}
 }
@@ -389,8 +388,8 @@ func (s *Set) Changed(changes ...FileChange) {
 	}
 }
 
-// Doubt says that something else, such as a command, may have changed files.
-// Before the next answer it is looked.
+// Doubt says that something else, such as a command, may have changed files. They are checked
+// before the next query.
 func (s *Set) Doubt() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -261,7 +261,7 @@ func hasSeparator(name string) bool {
 	return strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator)
 }
 
-// options makes a JSON value of what can not fail to be one.
+// options encodes a value that always encodes.
 func options(v any) json.RawMessage {
 	raw, err := json.Marshal(v)
 	if err != nil {

@@ -97,7 +97,7 @@ func (l *link) read(path string, before []lsp.Diagnostic, raw json.RawMessage) [
 		l.bytes -= len(d.Raw)
 	}
 	out, seen := []lsp.Diagnostic{}, 0
-	_ = eachIn(raw, '[', func(_ string, dec *json.Decoder) error { // what can not be read ends it
+	_ = eachIn(raw, '[', func(_ string, dec *json.Decoder) error { // an unreadable entry ends it
 		var one json.RawMessage
 		if seen++; seen > maxFindings {
 			return errEnough
@@ -178,8 +178,8 @@ func (l *link) settledLocked(d *doc) bool {
 	return settled
 }
 
-// settles is also how long to wait before looking again where nothing happens;
-// 0 for as long as it takes. l.mu is held.
+// settles also returns how long to wait before checking again if nothing happens; 0 for as long as
+// it takes. l.mu is held.
 func (l *link) settles(d *doc) (bool, time.Duration) {
 	f := l.found[d.path]
 	if f == nil {

@@ -28,13 +28,13 @@ var (
 	errLarge = errors.New("message too large")
 )
 
-// readFrame reads one message: header lines up to an empty one, then as many
-// bytes as Content-Length says. Lines before the headers that are none, as of a
-// server that prints to its standard output, go to stray, which may be nil.
+// readFrame reads one message: header lines up to an empty one, then as many bytes as
+// Content-Length says. Lines before the headers that are not headers, such as those of a server
+// that prints to its standard output, go to stray, which may be nil.
 //
-// The end of the stream between messages is io.EOF, and inside of one
-// io.ErrUnexpectedEOF. What can not be read is errFrame, and a message of more
-// than limit bytes errLarge; both are wrapped, and nothing can be read after.
+// The end of the stream between messages is io.EOF, and inside of one io.ErrUnexpectedEOF. An
+// unreadable message is errFrame, and one of more than limit bytes errLarge; both are wrapped, and
+// nothing can be read afterwards.
 func readFrame(r *bufio.Reader, limit int, stray func(line string)) ([]byte, error) {
 	length, err := readHeaders(r, stray)
 	if err != nil {
@@ -137,7 +137,7 @@ func parseLength(value string) (int64, error) {
 	return int64(n), nil
 }
 
-// checkHeader refuses what can not follow a Content-Length.
+// checkHeader refuses what cannot follow a Content-Length.
 func checkHeader(line string, length int64) error {
 	name, value, ok := strings.Cut(line, ":")
 	name = strings.TrimSpace(name)

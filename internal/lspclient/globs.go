@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// What a server may ask to be told of.
+// The kinds of changes that a server may watch for.
 const (
 	maxWatchers = 1000
 	maxAllSteps = 1 << 17 // of all patterns of one registration
 )
 
-// watchers are the files that a server wants to be told of.
+// watchers are the patterns of files that a server watches.
 type watchers []watcher
 
 type watcher struct {
@@ -102,8 +102,8 @@ func parseWatcher(raw json.RawMessage, root string) (w watcher, err error) {
 	return w, err
 }
 
-// wants says whether the server wants to be told that this happened to a file:
-// Created, Altered or Deleted, or 0 for any of them.
+// wants reports whether the server watches for this kind of change to a file: Created, Altered or
+// Deleted, or 0 for any of them.
 func (w watchers) wants(path string, kind int) bool {
 	bits := 7
 	switch kind {

@@ -26,7 +26,7 @@ func (l *link) greet(ctx context.Context, how launch) error {
 	defer cancel()
 	var pid any = os.Getpid()
 	if l.c.server.Wall {
-		pid = nil // behind the wall processes have other numbers
+		pid = nil // in the sandbox, process numbers differ
 	}
 	folder := []any{map[string]any{"uri": uriOf(l.c.root), "name": "workspace"}}
 	params := map[string]any{
@@ -153,8 +153,7 @@ func isSupported(raw json.RawMessage) bool {
 	return s != "" && s != "null" && s != "false"
 }
 
-// syncKind is how the server wants to be told about changes: 0 not at all, 1
-// whole, 2 in parts.
+// syncKind returns how the server wants to be sent changes: 0 not at all, 1 whole, 2 in parts.
 func syncKind(raw json.RawMessage) int {
 	var kind int
 	if json.Unmarshal(raw, &kind) == nil {
@@ -163,12 +162,11 @@ func syncKind(raw json.RawMessage) int {
 	var o struct {
 		Change int `json:"change"`
 	}
-	_ = json.Unmarshal(raw, &o) // what can not be read is no change
+	_ = json.Unmarshal(raw, &o) // unreadable settings change nothing
 	return o.Change
 }
 
-// saveKind reports whether the server wants to be told of saving, and with the
-// text.
+// saveKind reports whether the server wants to be notified of saving, and with the text.
 func saveKind(raw json.RawMessage) (told, text bool) {
 	var o struct {
 		Save json.RawMessage `json:"save"`

@@ -53,7 +53,7 @@ func (l *link) configuration(params json.RawMessage) []any {
 	if json.Unmarshal(params, &p) != nil {
 		return out
 	}
-	_ = eachIn(p.Items, '[', func(_ string, d *json.Decoder) error { // what can not be read gets no answer
+	_ = eachIn(p.Items, '[', func(_ string, d *json.Decoder) error { // an unreadable item gets no value
 		var item struct {
 			Section string `json:"section"`
 		}
@@ -66,8 +66,7 @@ func (l *link) configuration(params json.RawMessage) []any {
 	return out
 }
 
-// section is the part of settings that a dotted name leads to; nil where there
-// is none.
+// section returns the part of settings that a dotted name leads to; nil if there is none.
 func section(settings json.RawMessage, name string) any {
 	if len(settings) == 0 {
 		settings = json.RawMessage("{}")
@@ -85,7 +84,7 @@ func section(settings json.RawMessage, name string) any {
 	return settings
 }
 
-// register notes what the server offers, or wants to be told, from now on.
+// register records what the server offers, or wants to be notified of, from now on.
 func (l *link) register(params json.RawMessage) {
 	var p struct {
 		Registrations json.RawMessage `json:"registrations"`
@@ -158,7 +157,7 @@ func (l *link) unregister(params json.RawMessage) {
 	if json.Unmarshal(params, &p) != nil {
 		return
 	}
-	_ = eachIn(p.Unregistrations, '[', func(_ string, d *json.Decoder) error { // what can not be read stays
+	_ = eachIn(p.Unregistrations, '[', func(_ string, d *json.Decoder) error { // an unreadable entry stays
 		var r struct {
 			ID string `json:"id"`
 		}

@@ -26,7 +26,7 @@ const (
 	maxLine   = 64 << 10               // of a line that it prints
 )
 
-// A link is one life of a server: a process, and what it was told.
+// A link is one run of a server: a process, and what it was sent.
 type link struct {
 	c       *client
 	process *process.Process
@@ -50,12 +50,12 @@ type link struct {
 	mu         sync.Mutex
 	docs       map[string]*doc
 	closed     map[string]int // the last numbers of those that were closed
-	heard      []FileChange   // changes on disk that the server was not told of yet
+	heard      []FileChange   // changes on disk that the server was not notified of yet
 	uses       uint64
 	found      map[string]*findings
 	bytes      int           // of all that was found
 	seq        uint64        // publications so far
-	lastSent   uint64        // how many there had been when the server was last told of a change
+	lastSent   uint64        // how many there had been when the server was last notified of a change
 	news       chan struct{} // closed when something was published, and then made anew
 	registered map[string]registration
 	mute       int      // waits in which it published nothing at all
@@ -63,8 +63,8 @@ type link struct {
 	unnumbered bool     // it publishes without saying of which text
 }
 
-// A registration is something that the server offers, or wants to be told,
-// since it has started.
+// A registration is something that the server offers, or wants to be notified of, since it has
+// started.
 type registration struct {
 	method   string
 	watchers *watchers // of files, where that is what it is about
@@ -219,8 +219,8 @@ func (l *link) stop() {
 	})
 }
 
-// memory is how many bytes the processes of the server hold; 0 where that can
-// not be known, as behind the wall, where processes have other numbers.
+// memory returns how many bytes the processes of the server use; 0 if that is unknown, as in the
+// sandbox, where process numbers differ.
 func (l *link) memory() int64 {
 	if l.c.server.Wall {
 		return 0

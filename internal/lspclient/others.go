@@ -35,7 +35,7 @@ func (l *link) calmDown(ctx context.Context) {
 	again = again[:min(len(again), verifyMost)]
 	if pulls {
 		for _, d := range again {
-			_ = l.pull(ctx, d) // what is not answered is not told
+			_ = l.pull(ctx, d) // what was not answered is not reported
 		}
 		return
 	}
@@ -88,9 +88,8 @@ func (l *link) hush(ctx context.Context) {
 	}
 }
 
-// exposed are the files that a change elsewhere may have mended or broken, and
-// that are of interest: those with errors, and then those that are open, the
-// ones first that were used last.
+// exposed returns the files of interest that a change elsewhere may have fixed or broken: those
+// with errors, and then the open ones, most recently used first.
 func (l *link) exposed() (out []*doc) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -119,9 +118,9 @@ func hasError(list []lsp.Diagnostic) bool {
 	return slices.ContainsFunc(list, func(d lsp.Diagnostic) bool { return d.Severity == 1 })
 }
 
-// others are further files with errors: those that an earlier report owes, and
-// if it is asked for all that are known to be so after the change. known are
-// all other files that something is known of.
+// others returns further files with errors: those still missing from an earlier report, and, if
+// requested, all that are known to have errors after the change. known are all other files with
+// known diagnostics.
 func (s *Set) others(q Question, errands []task) (out, known []lsp.FileReport) {
 	s.mu.Lock()
 	sift := sieve{q: q, owed: maps.Clone(s.owed), at: map[string]int{}}
@@ -151,7 +150,7 @@ type candidate struct {
 	first  uint64 // when something was first said about it
 }
 
-// A sieve gathers what all servers say about other files.
+// A sieve collects what all servers report about other files.
 type sieve struct {
 	q    Question
 	owed map[string]bool

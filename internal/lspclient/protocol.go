@@ -38,25 +38,23 @@ type Options struct {
 	// Start starts the process of a server, which prints to out.
 	Start func(ctx context.Context, s Server, cmd process.Command, out *os.File) (*process.Process, error)
 
-	// Brief says that the process ends soon: nothing is started that nobody
-	// waits for.
+	// Brief says that the process ends soon: nothing is started unless a caller waits for it.
 	Brief bool
 
 	// Logs is the folder for what servers print, and Board the one where other
 	// processes see what runs; "" for none.
 	Logs, Board string
 
-	// Wait is how long a change waits for diagnostics, 5 s when 0. Request is
-	// how long one question to a server may take, 15 s when 0. Init is how long
-	// a server may take to start, 45 s when 0. Idle is how long one stays
-	// that nobody uses, 10 min when 0.
+	// Wait is how long a change waits for diagnostics, 5 s when 0. Request is how long one request
+	// to a server may take, 15 s when 0. Init is how long a server may take to start, 45 s when 0.
+	// Idle is how long an unused server stays, 10 min when 0.
 	Wait, Request, Init, Idle time.Duration
 	// Memory is how many bytes a server with all its processes may hold, 4 GiB
 	// when 0; less than 0 is no limit.
 	Memory int64
 
-	// OnChange is told when a server came, went or failed, OnDiagnostics when
-	// one has sent diagnostics. Both must return at once.
+	// OnChange is called when a server started, ended or failed, OnDiagnostics when one has sent
+	// diagnostics. Both must return at once.
 	OnChange      func()
 	OnDiagnostics func(server, path string)
 }
@@ -66,7 +64,7 @@ type Options struct {
 //lint:ignore ST1005 models know these words
 var ErrNone = errors.New("No LSP server available for this file type.")
 
-// An Unavailable error says why the servers of a file can not be asked.
+// An Unavailable error says why the servers of a file cannot be queried.
 type Unavailable struct {
 	Server string
 	Why    string

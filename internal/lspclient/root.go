@@ -211,7 +211,7 @@ func modules(pom []byte) (names []string) {
 	}
 }
 
-// head returns the beginning of a file, and nothing where there is none.
+// head returns the beginning of a file, or nothing if there is none.
 func head(file string) []byte {
 	info, err := os.Stat(file)
 	if err != nil || !info.Mode().IsRegular() {
@@ -231,8 +231,8 @@ func exists(file string) bool {
 	return err == nil
 }
 
-// isTop tells whether a folder is the top of a file system: as a worktree it
-// says that there is none.
+// isTop reports whether a folder is the top of a file system: as a worktree it means that there is
+// none.
 func isTop(dir string) bool { return dir != "" && filepath.Dir(dir) == dir }
 
 // actual returns a path with its links followed, as far as it exists.

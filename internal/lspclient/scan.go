@@ -47,14 +47,14 @@ type tree struct {
 	files, folders int    // that are remembered
 }
 
-// A folder is what is remembered of one.
+// A treeFolder is what is remembered of a folder.
 type treeFolder struct {
 	files map[string]sight
 	subs  map[string]*treeFolder
 	round uint32 // in which it was last seen
 }
 
-// A sight is what a file looked like.
+// A sight is the last known state of a file.
 type sight struct {
 	size, changed int64
 	// sum is of what the file held, and not 0, if it had changed just before:
@@ -99,8 +99,7 @@ func (t *tree) look(ctx context.Context) (changes []FileChange, complete bool) {
 	return l.changes, complete
 }
 
-// noted remembers the present state of a file that the server has been told
-// about by other means.
+// noted records the present state of a file that the server was notified of by other means.
 func (t *tree) noted(path string) {
 	rel, ok := relativePath(t.root, filepath.Clean(path))
 	if !ok {
@@ -168,7 +167,7 @@ func (t *tree) remember(in *treeFolder, name string, s sight) bool {
 	return true
 }
 
-// sight is what a file looks like now, and whether that differs from before.
+// sight returns the present state of a file, and whether it differs from before.
 func (t *tree) sight(path string, info fs.FileInfo, old sight) (now sight, differs bool) {
 	now = sight{size: info.Size(), changed: info.ModTime().UnixNano()}
 	differs = now.size != old.size || now.changed != old.changed

@@ -30,7 +30,7 @@ type Server struct {
 	Initialization json.RawMessage
 	// Disabled takes a server out, see [Merge].
 	Disabled bool
-	// Wall puts the server behind the wall.
+	// Wall runs the server in the sandbox.
 	Wall bool
 
 	named bool // the config names it
@@ -52,7 +52,7 @@ type Server struct {
 	prepare func(l *launch, s Server, root string, p environment) error // adds what has to be looked up
 }
 
-// A place is where servers are to run, and what may be used there.
+// An environment is where servers run, and what they may use there.
 type environment struct {
 	dir, worktree string
 	trusted       bool // programs and code of the project may run

@@ -180,7 +180,7 @@ func (s *Set) Warm(file string) {
 	s.spawn(func() {
 		ctx, cancel := context.WithTimeout(s.life, s.opt.Init)
 		defer cancel()
-		_, _ = s.Open(ctx, file) // who needs it will be told
+		_, _ = s.Open(ctx, file) // callers get the error when they need it
 	})
 }
 

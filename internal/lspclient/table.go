@@ -9,7 +9,7 @@ func Builtin() []Server {
 	return slices.Concat(scriptServers(), compiledServers(), frameworkServers(), managedServers(), otherServers())
 }
 
-// extensions of JavaScript and TypeScript, and more.
+// scripts returns the extensions of JavaScript and TypeScript, and more.
 func scripts(more ...string) []string {
 	return append([]string{".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts"}, more...)
 }

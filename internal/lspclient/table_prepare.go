@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// withTSServer tells the server which TypeScript to use. It must be told:
-// otherwise it takes the one of the project, trusted or not.
+// withTSServer tells the server which TypeScript to use. Otherwise the server takes the project's
+// own, trusted or not.
 func withTSServer(l *launch, s Server, root string, p environment) error {
 	file, err := typescript(l.argv[0], s, root, p)
 	if err != nil {

@@ -87,8 +87,8 @@ func (l *link) pullTypeScript(ctx context.Context, d *doc) error {
 // errUnasked says that the checker has not answered what it was asked.
 var errUnasked = errors.New("the checker of TypeScript has not answered")
 
-// unasked reports whether the checker can not be asked about a file. What the
-// server publishes has to do then.
+// unasked reports whether the checker cannot be queried about a file. Then the published
+// diagnostics must do.
 func unasked(err error) bool {
 	_, failed := errors.AsType[*rpcError](err)
 	return failed || errors.Is(err, errUnasked)
@@ -135,7 +135,7 @@ func (l *link) reloadTypeScript(changes []FileChange) {
 	}
 	ctx, cancel := context.WithTimeout(l.c.set.life, reloadTime)
 	defer cancel()
-	_, _ = l.conn.call(ctx, "workspace/executeCommand", map[string]any{ // where it can not, it sees the file later
+	_, _ = l.conn.call(ctx, "workspace/executeCommand", map[string]any{ // if it fails, the server sees the file later
 		"command": tsserverRequest, "arguments": []any{"reloadProjects", map[string]any{}, map[string]any{"expectsResult": false}},
 	})
 }

@@ -153,8 +153,8 @@ func isDrive(path string) bool {
 	return len(path) >= 2 && path[1] == ':' && isLetter(path[0]) && (len(path) == 2 || path[2] == '/')
 }
 
-// isHost says whether a name can be that of a machine. Windows has devices in
-// the same place: "." and "?" are none.
+// isHost reports whether a name can be that of a machine. Windows has devices in the same place:
+// "." and "?" are not machines.
 func isHost(name string) bool {
 	for i := 0; i < len(name); i++ {
 		if !isAlphanumeric(name[i]) && (i == 0 || strings.IndexByte("-._$", name[i]) < 0) {

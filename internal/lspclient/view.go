@@ -121,7 +121,7 @@ func (v *View) Plain(raw json.RawMessage) json.RawMessage {
 // A plainer converts the positions of an answer.
 type plainer struct {
 	v     *View
-	texts map[string]*lines // by URI; nil for one that can not be read
+	texts map[string]*lines // by URI; nil for one that cannot be read
 }
 
 // walk converts what stands in a value; uri is the file that it is about.

@@ -57,7 +57,7 @@ type delayed struct {
 // An over ends the server with a code.
 type over struct{ code int }
 
-// A failure is an error that is sent to the client.
+// An rpcError is an error that is sent to the client.
 type rpcError struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
@@ -150,7 +150,7 @@ func (s *server) handleMessages(in *bufio.Reader) {
 	}
 }
 
-// inputEnded is told that nothing comes from the client any more.
+// inputEnded handles the end of the client's messages.
 func (s *server) inputEnded(err error) {
 	switch {
 	case s.o.never[exit]:

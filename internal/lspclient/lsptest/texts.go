@@ -26,7 +26,7 @@ type span struct {
 	End   position `json:"end"`
 }
 
-// A place is a part of a file.
+// A location is a part of a file.
 type location struct {
 	URI   string `json:"uri"`
 	Range span   `json:"range"`
@@ -40,7 +40,7 @@ type finding struct {
 	Message  string `json:"message"`
 }
 
-// A document is a file as the client has told it.
+// A document is a file as the client has sent it.
 type document struct {
 	version int
 	text    string
