@@ -68,7 +68,7 @@ func (c *toolCase) check() error {
 	return nil
 }
 
-// String is what people are told of a case: its name, or its arguments.
+// String identifies a case for people: its name, or its arguments.
 func (c toolCase) String() string {
 	if c.Name != "" {
 		return c.Name

@@ -128,7 +128,7 @@ func (a *app) chat(ctx context.Context, f *runFlags, first string) error {
 	opt.Shell.Ephemeral = false
 	opt.Custom.Watch = watchFiles
 	opt.Repair = s.cfg.Repair == nil || *s.cfg.Repair
-	opt.Flags["question"] = true // there is somebody to answer
+	opt.Flags["question"] = true // someone can answer
 	rt, err := helve.Open(opt)
 	if err != nil {
 		return err
@@ -155,7 +155,7 @@ func projectName(worktree, dir string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// talk goes on until the person leaves.
+// talk runs the conversation until the person leaves.
 func (c *chat) talk(ctx context.Context, first string) {
 	broken := c.greet(ctx, first == goOnLine)
 	if first == goOnLine && c.session != "" && !broken {
@@ -295,7 +295,7 @@ type console struct {
 	style   terminal.Style
 	keys    *terminal.Keys
 	editor  *terminal.Editor
-	ahead   terminal.Ahead // what was typed while nobody asked for a line
+	ahead   terminal.Ahead // what was typed while no line was read
 	notices *notices
 	restore func() error // nil once the terminal is as it was
 

@@ -270,7 +270,7 @@ func (c *chat) changes(ctx context.Context) ([]record.ChangeSet, error) {
 	}
 	sets, err := c.rt.Records().Changes(ctx, record.ChangeQuery{})
 	if len(sets) > 0 {
-		err = nil // what can not be read can not be undone
+		err = nil // what cannot be read cannot be undone
 	}
 	return slices.DeleteFunc(sets, func(s record.ChangeSet) bool {
 		return !mine[s.Session] || s.UndoneBy != "" || len(s.Undoes) > 0

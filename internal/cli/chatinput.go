@@ -51,7 +51,7 @@ func (c *chat) attach(ctx context.Context, line string) (said string, files []to
 	return line, files, nil
 }
 
-// mostMissing is how many names are told that are none of a file.
+// mostMissing is how many names without a file are reported.
 const mostMissing = 3
 
 // completions finds what the word at the end of a line may become: a command, what
@@ -98,7 +98,7 @@ func (c *chat) completeFile(word string) (out []string) {
 		case !strings.HasPrefix(name, base), name == ".git", strings.HasPrefix(name, ".") && base == "":
 			continue
 		case text.HasHidden(name) || strings.ContainsAny(name, " \t\n"):
-			continue // it can not be written as a word
+			continue // it cannot be written as a word
 		case e.IsDir():
 			name += "/"
 		}

@@ -24,9 +24,8 @@ const (
 // nothingBroke is said where there is nothing to go on with.
 const nothingBroke = "Nothing had broken off. Say what to do next."
 
-// adopt makes a session the one that is talked in, and shows what was said in
-// it last. It reports whether that broke off; goesOn says that it is going to be
-// gone on with.
+// adopt continues a session in this chat, and shows its last messages. It reports whether its last
+// turn broke off; goesOn says that the turn will be resumed.
 func (c *chat) adopt(ctx context.Context, id string, goesOn bool) (broken bool) {
 	s, err := c.rt.Records().Session(ctx, id)
 	if err != nil {

@@ -110,8 +110,8 @@ func (c *chat) followWork(ctx context.Context, call string, work func(context.Co
 	return view, false
 }
 
-// A stopper hears keys while there is work: the first Ctrl-C stops the work, and
-// a second one soon after it leaves.
+// A stopper handles keys during work: the first Ctrl-C stops the work, and a second one soon after
+// it leaves.
 type stopper struct {
 	keys   <-chan terminal.Key
 	ahead  *terminal.Ahead // what is typed meanwhile
@@ -146,7 +146,7 @@ func (s *stopper) stopRequested() bool {
 	return true
 }
 
-// idle takes the events that come while nobody works, until it is stopped.
+// idle drops the events that arrive between turns, until it is stopped.
 func (c *chat) idle() (stop func()) {
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -218,7 +218,7 @@ func (c *chat) report(turn *agent.Turn) {
 	c.printLine(c.con.style.Dim(terminal.Safe(strings.Join(parts, " · "))))
 }
 
-// share is how much of its room the model has used; "" where that is not known.
+// share is how much of its context the model has used; "" if that is unknown.
 func (c *chat) share() string {
 	used := c.usage.Tokens.Usage().Total()
 	if c.models.Find == nil || used == 0 {
@@ -321,7 +321,7 @@ func (a *answers) Read(p []byte) (int, error) {
 	return copy(p, strings.ReplaceAll(line, "\n", " ")+"\n"), nil
 }
 
-// end waits until nobody reads.
+// end waits until no goroutine reads.
 func (a *answers) end() {
 	a.stop()
 	close(a.over)
@@ -329,8 +329,7 @@ func (a *answers) end() {
 	defer a.reading.Unlock()
 }
 
-// takeLine returns the line that the cursor stands in, which somebody else goes
-// on with.
+// takeLine returns the line that contains the cursor, for another reader to continue.
 func (c *console) takeLine() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -27,8 +27,8 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// Env is the world as the command sees it. Everything it takes from the
-// process comes in here, so that a test can be the process.
+// Env is the environment of the command. Everything it takes from the process is here, so that a
+// test can replace the process.
 type Env struct {
 	Args           []string // without the name of the program
 	Stdin          io.Reader
@@ -65,7 +65,7 @@ type app struct {
 	ran               bool // the command line was understood
 }
 
-// A silent error has been told already, or has nothing to tell.
+// A silent error has been printed already, or has nothing to print.
 type silent struct{ code int }
 
 func (s *silent) Error() string { return fmt.Sprintf("exit code %d", s.code) }
@@ -185,8 +185,8 @@ func plainly(err error) string {
 	return message
 }
 
-// shownError is an error as a person may see it. A rule in it that is to be
-// copied stays JSON: what can not be seen in it is escaped as JSON does.
+// shownError formats an error for display. A rule in it that is meant to be copied stays valid
+// JSON: invisible characters are escaped as in JSON.
 func shownError(err error) string {
 	message := plainly(err)
 	u, ok := errors.AsType[*permission.UnattendedError](err)
@@ -203,7 +203,7 @@ func shownError(err error) string {
 	return before + visibleJSON(u.Rule()) + after
 }
 
-// visibleJSON writes what can not be seen in JSON as escapes.
+// visibleJSON escapes invisible characters in JSON.
 func visibleJSON(s string) string {
 	var b strings.Builder
 	blanks := 0

@@ -140,8 +140,7 @@ type limit struct {
 	Rules []listedRule `json:"rules"`
 }
 
-// limits are the limits in force, in order. What a void policy denies is none
-// of them.
+// limits returns the limits in force, in order. It omits those that a void policy denies.
 func limits(cfg *config.Config) []limit {
 	all := []limit{}
 	general := cfg.Ceilings

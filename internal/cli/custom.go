@@ -55,7 +55,7 @@ func pluginEntry(e config.Entry) (helve.PluginEntry, bool) {
 	}
 	var pair []json.RawMessage
 	if json.Unmarshal(e.Value, &pair) != nil || len(pair) == 0 || json.Unmarshal(pair[0], &p.Spec) != nil {
-		return p, false // a problem of the config, told there
+		return p, false // a problem of the config, reported there
 	}
 	if len(pair) > 1 {
 		p.Options = pair[1]
@@ -69,7 +69,7 @@ func pluginEntry(e config.Entry) (helve.PluginEntry, bool) {
 // are trusted with the file that names them.
 func (s *setup) trustedPlugin(p helve.PluginEntry, from string) bool {
 	path, isFile := config.PluginPath(p.Spec, p.Base)
-	if !isFile || pluginMissing(path) { // it is told as missing, and asked about again before it is run
+	if !isFile || pluginMissing(path) { // it is reported as missing, and permission is requested again before it runs
 		return true
 	}
 	guarded := slices.ContainsFunc(s.cfg.Sources, func(src config.Source) bool { return src.Path == from && src.Guarded })
@@ -162,9 +162,9 @@ func (s *setup) guards() (out []string) {
 	return out
 }
 
-// lostGuard says that a file was trusted and has changed that puts commands
-// behind the wall, or has hooks or plugins that no call is to be made without:
-// nothing goes on without them. "" where there is none.
+// lostGuard reports a file that was trusted and has changed, and that enables the sandbox or has
+// hooks or plugins that every call requires: nothing runs without them. It returns "" if there is
+// none.
 func (s *setup) lostGuard() string {
 	for _, src := range s.cfg.Sources {
 		if !src.Guarded || !src.Changed {

@@ -14,7 +14,7 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// errSkip is a line that can not be judged here.
+// errSkip marks a line that cannot be checked here.
 var errSkip = errors.New("skipped")
 
 // errRefused is a configuration that is refused, which a line may expect.
@@ -26,18 +26,18 @@ type outcome int
 // What may come of a line.
 const (
 	Passed  outcome = iota
-	Failed          // something else came out, or the line can not be judged at all
+	Failed          // the outcome differs, or the line cannot be checked at all
 	Skipped         // the line is for another platform
 )
 
-// A tableFinding is what is known of a line after it was judged.
+// A tableFinding is the result of checking a line.
 type tableFinding struct {
 	ID      string // of the line; "" where it has none
 	Outcome outcome
 	Says    string // what came out differently, or why it was skipped
 }
 
-// A decisionTable judges lines, each of which says what it expects.
+// A decisionTable checks lines, each of which says what it expects.
 type decisionTable struct {
 	Dir    string                            // where commands run, of lines that do not say
 	Policy func() (permission.Policy, error) // what is in force for lines that bring no rules
@@ -49,7 +49,7 @@ type decisionTable struct {
 	Shows func(tool string) (bool, error)
 }
 
-// Judge judges one line.
+// Judge checks one line.
 func (t decisionTable) Judge(line []byte) tableFinding {
 	v, err := parseRow(line)
 	if err != nil {
@@ -70,7 +70,7 @@ func (t decisionTable) Judge(line []byte) tableFinding {
 	return tableFinding{v.ID, Failed, what}
 }
 
-// judge returns what came out differently, "" if nothing did. With errSkip it
+// judge returns what differs from the expected decision, "" if nothing does. With errSkip it
 // returns why the line was skipped.
 func (t decisionTable) judge(v row) (string, error) {
 	switch {
@@ -139,7 +139,7 @@ func decider(d permission.Decision) string {
 // elsewhere reports whether a line is for another platform than this.
 func (v row) elsewhere() bool { return v.Platform != "" && v.Platform != runtime.GOOS }
 
-// modal is what becomes of an ask where nobody is asked.
+// modal returns the outcome of an ask when no one can be asked.
 func modal(v row, j judged) string {
 	if j.Action != permission.Ask {
 		return string(j.Action)

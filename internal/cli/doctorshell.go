@@ -8,7 +8,7 @@ import (
 	"github.com/helve-dev/helve"
 )
 
-// examineShell says what commands run in, and tries to break the wall.
+// examineShell reports how commands run, and tests the sandbox.
 func (a *app) examineShell(ctx context.Context) []finding {
 	s, err := a.load()
 	if err != nil {

@@ -150,7 +150,7 @@ func groundsOfPrograms() []ground {
 func examineSystem(goos string) []finding {
 	switch goos {
 	case "linux":
-		return nil // the wall, which depends on the kernel, is examined by itself
+		return nil // the sandbox, which depends on the kernel, is tested separately
 	case "darwin", "windows":
 	default:
 		return []finding{{"warn", "system", fmt.Sprintf("helve is not made for %s: what holds there was never looked at", goos)}}

@@ -35,7 +35,7 @@ func exitOf(k tool.Kind) int {
 	case tool.Canceled:
 		return exitCanceled
 	}
-	return exitInternal // also for a kind that nobody has heard of
+	return exitInternal // also for an unknown kind
 }
 
 // exitCode gives an error of a command its exit code.

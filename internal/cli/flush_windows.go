@@ -2,6 +2,5 @@ package cli
 
 import "golang.org/x/sys/windows"
 
-// flushInput makes a console forget what was typed and not read. Where it can
-// not, what was typed stays.
+// flushInput discards what was typed on a console and not read. If that fails, the input stays.
 func flushInput(fd uintptr) { _ = windows.FlushConsoleInputBuffer(windows.Handle(fd)) }

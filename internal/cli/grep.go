@@ -27,7 +27,7 @@ const (
 	exitTrouble  = 2
 )
 
-// plainLimit is how many lines or names are shown where nobody says.
+// plainLimit is how many lines or names are shown by default.
 const plainLimit = 100_000
 
 // grepFlags are the options of helve grep and helve glob.
@@ -141,7 +141,7 @@ func (f *grepFlags) check() error {
 	return nil
 }
 
-// include is the globs as one; "" where there are none.
+// include combines the globs into one; "" if there are none.
 func (f *grepFlags) include() (string, error) {
 	if len(f.includes) < 2 {
 		return strings.Join(f.includes, ""), nil
@@ -321,7 +321,7 @@ type grepPrinter struct {
 	found   bool
 }
 
-// paint lets the matches in a line be told from the rest of it.
+// paint highlights the matches in a line.
 func (p *grepPrinter) paint(pattern string) {
 	if p.matcher != nil || !p.style.On && !p.flags.asJSON {
 		return

@@ -20,9 +20,9 @@ import (
 	"github.com/helve-dev/helve/lsp"
 )
 
-// languageServers reads the config key lsp: true or an object switch language
-// servers on, everything else leaves them off. What can not be used is left
-// out, and said in the second result.
+// languageServers reads the config key lsp: true or an object switch language servers on,
+// everything else leaves them off. Unusable settings are left out, and reported in the second
+// result.
 func (a *app) languageServers(s *setup) (out *lsp.Options, notes []string) {
 	own, on, notes := ownServers(s.cfg.LSP)
 	if !on {

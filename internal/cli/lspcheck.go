@@ -296,7 +296,7 @@ func (k *fileCheck) take(files []string, report lsp.Report) {
 		told[p.Path] = true
 		why := p.Why
 		if p.Failed {
-			why = troubleOf(p.Server, cmp.Or(why, "It has failed before."), k.own) // why is told once
+			why = troubleOf(p.Server, cmp.Or(why, "It has failed before."), k.own) // the reason is printed once
 		}
 		k.missed(p.Path, p.Server, why)
 	}
@@ -311,8 +311,8 @@ func (k *fileCheck) missed(file, server, why string) {
 	k.report.Unchecked = append(k.report.Unchecked, uncheckedFile{k.shown[file], server, why})
 }
 
-// explain says why nobody has told anything about a file: its servers are not
-// here, have failed before, or keep silent.
+// explain says why there are no diagnostics for a file: its servers are not installed, have failed
+// before, or are silent.
 func (k *fileCheck) explain(file string, missing []lsp.Pending) {
 	var names []string
 	why := ""
@@ -324,7 +324,7 @@ func (k *fileCheck) explain(file string, missing []lsp.Pending) {
 	switch len(names) {
 	case 0:
 		why := "no language server has said anything about it"
-		for _, st := range k.rt.LSP().Status() { // why one has failed is told once
+		for _, st := range k.rt.LSP().Status() { // the reason for a failure is printed once
 			if st.Error != "" {
 				why += fmt.Sprintf("; %s has failed, 'helve lsp log %s' has more", st.ID, st.ID)
 			}

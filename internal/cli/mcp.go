@@ -209,6 +209,6 @@ func joinNames(names []string) string { return strings.Join(names, ", ") }
 
 // connects reports whether the config names other servers that are used.
 func (s *setup) connects() bool {
-	servers, _ := s.mcp() // what is wrong with it is told when it is used
+	servers, _ := s.mcp() // problems are reported when it is used
 	return slices.ContainsFunc(servers.Servers, func(m mcp.Server) bool { return !m.Disabled })
 }

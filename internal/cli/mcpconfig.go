@@ -41,8 +41,7 @@ const depthName = "HELVE_MCP_DEPTH"
 // server would start another for ever.
 const mostDepth = 3
 
-// deepen tells the servers how deep they are. Where that is too deep there are
-// none.
+// deepen passes the nesting depth to the servers. If it is too deep there are none.
 func deepen(m *mcp.Options, depth int) (note string) {
 	if len(m.Servers) == 0 {
 		return ""
@@ -149,8 +148,8 @@ func started(command []string) []string {
 	return command
 }
 
-// mcp says which other programs offer tools, in the order of the config. What
-// can not be used is left out, and said in the second result.
+// mcp returns the MCP servers, in the order of the config. Unusable ones are left out, and reported
+// in the second result.
 func (s *setup) mcp() (out mcp.Options, notes []string) {
 	out.Timeout = milliseconds(s.cfg.Experimental.MCPTimeout)
 	out.Version = version()
@@ -181,7 +180,7 @@ func (s *setup) mcp() (out mcp.Options, notes []string) {
 	return out, notes
 }
 
-// server turns an entry into a server, or says why it is none.
+// server converts an entry to a server, or says why it cannot.
 func (e mcpEntry) server(name string) (out mcp.Server, why string) {
 	out = mcp.Server{
 		Name: name, Disabled: e.Enabled != nil && !*e.Enabled, NoRoots: e.Roots != nil && !*e.Roots,

@@ -22,7 +22,7 @@ func (a *app) openWorkspace(f *mcpFlags, home *setup, w mcpserve.Workspace) (*he
 	if err != nil {
 		return nil, err
 	}
-	news := *s.cfg // the rest was told at the start
+	news := *s.cfg // the rest was reported at the start
 	news.Withheld = slices.DeleteFunc(slices.Clone(news.Withheld), func(w config.Withheld) bool { return slices.Contains(home.cfg.Withheld, w) })
 	there.warn(&news, home.cfg.Problems...)
 	if err := s.checkReady(f.agent); err != nil {

@@ -45,7 +45,7 @@ func configuredModel(m config.Model) catalog.Model {
 	return out
 }
 
-// optionsOf reads an object of the config; nil where there is none.
+// optionsOf reads an object of the config; nil if there is none.
 func optionsOf(raw json.RawMessage) map[string]any {
 	var out map[string]any
 	if err := json.Unmarshal(raw, &out); err != nil {
@@ -142,7 +142,7 @@ type modelReport struct {
 	Default   string            `json:"default,omitempty"`
 	Small     string            `json:"small,omitempty"`
 	From      string            `json:"from,omitempty"`  // who chose the default
-	Error     string            `json:"error,omitempty"` // why the default can not be used
+	Error     string            `json:"error,omitempty"` // why the default cannot be used
 	Providers []catalog.Listing `json:"providers"`
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// forPeople words the error of a call that somebody made by hand. Models are
-// given lists that they know how to read; a person is told what is wrong.
+// forPeople words the error of a call that a person made by hand. Models get lists that they can
+// interpret; a person gets a description of the problem.
 func forPeople(req tool.Call, err error) error {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok {

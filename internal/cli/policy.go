@@ -20,7 +20,7 @@ func nobody(context.Context, *tool.Call) (*tool.Result, error) {
 	return nil, errors.New("this tool does nothing")
 }
 
-// bringsNone reports whether a line is judged by what holds here.
+// bringsNone reports whether a line is checked against the rules of this config.
 func (v row) bringsNone() bool {
 	return v.Config == nil && v.ConfigText == "" && v.Context == nil && v.Rules == nil
 }

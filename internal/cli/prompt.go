@@ -62,7 +62,7 @@ func (p *prompter) handle(ctx context.Context, e event.Event) {
 		delete(p.calls, h.ID)
 	case event.PermissionAsked:
 		waits := func(r permission.Request) bool { return r.ID == h.ID }
-		if slices.ContainsFunc(p.desk.Pending(), waits) { // another answer may have settled it
+		if slices.ContainsFunc(p.desk.Pending(), waits) { // it may be answered already
 			p.permission(ctx, h.Request)
 		}
 	case event.QuestionAsked:
@@ -70,7 +70,7 @@ func (p *prompter) handle(ctx context.Context, e event.Event) {
 	}
 }
 
-// errGone says that there is nobody left to answer, or nothing to answer.
+// errGone says that the person is gone, or that the request needs no answer any more.
 var errGone = errors.New("no answer")
 
 // line reads one line. At the end of the input it returns io.EOF.
@@ -103,15 +103,14 @@ func (p *prompter) line(ctx context.Context, prompt string) (string, error) {
 	}
 }
 
-// discardTyped throws away what was typed so far: it can not be meant for a prompt
-// that has not been shown. A script that is not at a terminal answers in
-// advance.
+// discardTyped discards what was typed so far: it cannot be an answer to a prompt that was not
+// shown. A script without a terminal answers in advance.
 func (p *prompter) discardTyped() {
 	if p.forget == nil {
 		return
 	}
 	p.forget()
-	if p.reading != nil { // nobody can tell when its line was typed
+	if p.reading != nil { // it is unknown when its line was typed
 		p.stale = true
 		return
 	}
@@ -286,7 +285,7 @@ func (p *prompter) questions(ctx context.Context, req tool.QuestionRequest) {
 		case errGone:
 			return
 		}
-		_ = p.desk.Dismiss(req.ID) // it may be settled already
+		_ = p.desk.Dismiss(req.ID) // it may be answered already
 		return
 	}
 	if err := p.desk.Answer(req.ID, answers); err != nil && !errors.Is(err, permission.ErrNotFound) {

@@ -13,12 +13,12 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// judged is a command line: what happens to each of its commands and files, and
-// the strictest of it.
+// A judged is the decision on a command line: on each of its commands and files, and the strictest
+// of them.
 type judged struct {
 	Action permission.Action
 	Units  []permission.Decision
-	Opaque string // why it can not be allowed without asking
+	Opaque string // why it cannot be allowed without asking
 }
 
 // A decisionReader says what calls would ask, and what would become of it.
@@ -124,20 +124,20 @@ func (r *recorder) Ask(_ context.Context, reqs ...permission.Request) error {
 	return nil
 }
 
-// Sieve says which files the rules single out, as a call does.
+// Filter returns a function that reports which files the rules treat specially, as in a call.
 func (r *recorder) Filter(name string) (passes func(names ...string) bool, key string) {
 	return r.Policy.Filter(name)
 }
 
-// maxUnits is how many decisions are told of one line.
+// maxUnits is how many decisions are shown for one line.
 const maxUnits = 60
 
 // mostUp is how many folders further up files are looked at together.
 const mostUp = 8
 
-// fewDecisions returns decisions as they can be told: where they are many, those that are
-// alike but for the name of the file are one, by folder or by one further up,
-// and of these the strictest are told. more is how many are left out.
+// fewDecisions shortens a list of decisions for display: if there are many, those that differ only
+// in the file name are combined, by folder or by one further up, and the strictest of these are
+// returned. more is how many are left out.
 func fewDecisions(ds []permission.Decision) (few []permission.Decision, more int) {
 	few = ds
 	for up := 0; len(few) > maxUnits && up <= mostUp; up++ {
@@ -194,8 +194,8 @@ func alike(ds []permission.Decision, up int) (few []permission.Decision) {
 	return few
 }
 
-// strictestDecision returns the strictest decision, the first of those that are alike;
-// where there is none, one that allows.
+// strictestDecision returns the strictest decision, the first of equals; if there is none, one that
+// allows.
 func strictestDecision(ds []permission.Decision) permission.Decision {
 	if len(ds) == 0 {
 		return permission.Decision{Action: permission.Allow}

@@ -76,7 +76,7 @@ func (r *redactor) value(secret bool) error {
 	r.variables = false
 	switch v := tok.(type) {
 	case json.Delim:
-		// Nobody can tell which variables are secret; a list has only their names.
+		// It is unknown which variables are secret; a list has only their names.
 		return r.container(v, secret || variables && v == '{')
 	case string:
 		v, r.follows = argument(v)

@@ -216,7 +216,7 @@ func (a *app) showConversation(s store.Session, said []message.Message) error {
 			lines = append(lines, fmt.Sprintf("[%s] %s", text.VisibleLine(e.Name), text.VisibleLine(e.Data.Message)))
 		}
 		if len(lines) == 0 && m.Info.Role == message.User {
-			continue // nobody said it
+			continue // no person wrote it
 		}
 		fmt.Fprintf(a.Stdout, "\n%s\n", bold(text.VisibleLine(strings.TrimSpace(who+"  "+formatTime(m.Info.Time.Created)))))
 		for _, line := range lines {

@@ -18,7 +18,7 @@ type row struct {
 	Platform string      `json:"platform"`
 	Home     string      `json:"home"`
 	Cwd      string      `json:"cwd"`
-	Mode     string      `json:"mode"` // headless: nobody can answer; auto: asks are approved
+	Mode     string      `json:"mode"` // headless: no one can answer; auto: asks are approved
 	Rules    *[]triple   `json:"rules"`
 	Context  *rowContext `json:"context"`
 
@@ -68,7 +68,7 @@ type rowContext struct {
 	HashNow        string          `json:"schema_hash_now"`
 }
 
-// rowKeys are the keys of a line that are judged.
+// rowKeys lists the keys of a line that describe a request.
 func rowKeys() []string {
 	return []string{
 		"id", "permission", "pattern", "command", "expect", "accept", "rules", "config", "config_text", "context",

@@ -247,7 +247,7 @@ func (a *app) agentRuntime(f *runFlags) (*helve.Runtime, error) {
 	if opt.Loop.Session.Cost > 0 {
 		a.unpriced(s, opt.Models, f)
 	}
-	if opt.Unattended = f.noInput || !a.attended(); opt.Unattended { // what asks somebody could only fail
+	if opt.Unattended = f.noInput || !a.attended(); opt.Unattended { // a tool that asks could only fail
 		opt.Client = cmp.Or(opt.Client, "headless")
 		opt.Loop.PlanTools = false
 	}
@@ -291,7 +291,7 @@ func (f *runFlags) models(a *app, s *setup) (agent.Models, error) {
 func (a *app) unpriced(s *setup, models agent.Models, f *runFlags) {
 	agent, err := s.agent(f.agent)
 	if err != nil {
-		return // that is told
+		return // that is reported
 	}
 	ref := cmp.Or(f.modelRef(), agent.Model)
 	if ref == (model.Ref{}) {

@@ -15,11 +15,11 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// mostRefused is how many refusals are told one by one.
+// mostRefused is how many refusals are listed one by one.
 const mostRefused = 20
 
-// refusals are the calls of a turn that failed because there was nobody to
-// ask, and the answers that have no words.
+// refusals are the calls of a turn that failed because there was no one to ask, and the answers
+// without text.
 type refusals struct {
 	count int
 	said  []string                     // what the calls failed with, each once
@@ -104,7 +104,7 @@ func cutRule(said string) (before, rule, after string) {
 	return said[:i], said[i:end], after
 }
 
-// printSummary sums up what was refused, and what would allow it.
+// printSummary lists what was refused, and what would allow it.
 func (r *refusals) printSummary(a *app) {
 	if r.count == 0 {
 		return
@@ -148,7 +148,7 @@ func exitOfTurn(end agent.End) int {
 	case agent.EndRefused, agent.EndRepeats:
 		return exitRefused
 	}
-	return exitInternal // also for an end that nobody has heard of
+	return exitInternal // also for an unknown end
 }
 
 // reportTurn says on standard error what a turn took, where a person sees it, and how

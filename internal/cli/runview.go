@@ -20,7 +20,7 @@ type viewer interface {
 	Close()
 }
 
-// errBroken says that nobody reads what is written.
+// errBroken says that the reader of standard output is gone.
 var errBroken = errors.New("standard output is closed")
 
 // An outlet is standard output. A write that fails ends the turn, as a reader
@@ -30,7 +30,7 @@ type outlet struct {
 	broken context.CancelCauseFunc
 }
 
-// Write never fails: what can not be written is nobody's any more.
+// Write never fails: output that cannot be written is dropped.
 func (o outlet) Write(p []byte) (int, error) {
 	if _, err := o.to.Write(p); err != nil {
 		o.broken(errBroken)
@@ -38,8 +38,7 @@ func (o outlet) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Bounds on the events that wait for a view. An answer fits, whatever is told of
-// it beside its words.
+// Bounds on the events that wait for a view. An answer fits, with all events beside its text.
 const (
 	mostWaiting = 256 << 20 // bytes of all
 	mostMerged  = 64 << 10  // bytes of words that become one event
@@ -152,11 +151,11 @@ func sizeOf(e event.Event) int {
 	return n
 }
 
-// An audience follows a turn: it shows what happens, asks the person what has
-// to be asked, and remembers what was refused because there was nobody.
+// An audience follows a turn: it shows what happens, asks the person for permission, and records
+// what was refused because there was no one to ask.
 type audience struct {
 	view    viewer
-	ask     *prompter // nil: nobody to ask
+	ask     *prompter // nil: no one to ask
 	refused refusals
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/helve-dev/helve/internal/text"
 )
 
-// Bounds on what scripts have said that a person is told.
+// Bounds on the output of scripts that is shown to a person.
 const (
 	mostSaid = 20
 	longSaid = 500
@@ -18,7 +18,7 @@ const (
 
 // noteSaid tells what tools and plugins warned of until a call had ended.
 func (a *app) noteSaid(rt *helve.Runtime, call string) {
-	// All of it is there already; the time is for a call whose end nobody told.
+	// All of it has arrived already; the timeout is for a call whose end was not reported.
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
 	count := 0

@@ -31,7 +31,7 @@ func scaffoldLanguages() []string { return []string{"ts", "py", "sh", "go"} }
 // the tool.
 func caseFileName(tool string) string { return tool + casesEnding }
 
-// A part is a file of an example.
+// An exampleFile is a file of an example.
 type exampleFile struct {
 	template, name string // below templates, and below the config folder
 	mode           fs.FileMode
@@ -198,8 +198,8 @@ func (w *writer) mkdir(dir string) error {
 	return nil
 }
 
-// removeWritten removes what was written, newest first. What somebody else has put into
-// a folder meanwhile stays.
+// removeWritten removes what was written, newest first. Files that others have put into a folder
+// meanwhile stay.
 func (w *writer) removeWritten() error {
 	var errs []error
 	for i := len(w.files) - 1; i >= 0; i-- {

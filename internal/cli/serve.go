@@ -19,8 +19,7 @@ import (
 	"github.com/helve-dev/helve/internal/server"
 )
 
-// serveAddr is where the server is found unless something else is said, or
-// somebody else is there.
+// serveAddr is the default address of the server, unless it is in use.
 const serveAddr = "127.0.0.1:4096"
 
 // serveFlags are the options of helve serve.
@@ -158,7 +157,7 @@ func (a *app) openPort(f *serveFlags, s *setup) (*auth.Listener, auth.Pair, erro
 		return nil, pair, a.badBind(f, bind, err)
 	}
 	bound, err := auth.Listen(bind)
-	if err != nil && f.addr == "" { // somebody is there; each system says so in its own way
+	if err != nil && f.addr == "" { // the address is in use; each system has its own error for that
 		bind.Addr = "127.0.0.1:0"
 		bound, err = auth.Listen(bind)
 	}
@@ -192,7 +191,7 @@ type site struct {
 	pair  auth.Pair
 }
 
-// serveOn puts the server behind the gate and serves until the context ends.
+// serveOn puts the guard in front of the server and serves until the context ends.
 func (a *app) serveOn(ctx context.Context, f *serveFlags, at site) error {
 	srv, err := server.New(server.Options{
 		Runtime: at.rt, Version: version(), Dir: at.opt.Dir, Worktree: at.opt.Worktree, Patience: f.patience,
@@ -204,8 +203,8 @@ func (a *app) serveOn(ctx context.Context, f *serveFlags, at site) error {
 		return errors.Join(err, at.bound.Close())
 	}
 	defer srv.Close()
-	// Agents over MCP work in the same runtime, so that the console shows what
-	// they do, and answers for those that can not put a question to a person.
+	// Agents over MCP work in the same runtime, so that the console shows their work, and answers
+	// for those that cannot show a request to a person.
 	agents := mcpserve.New(mcpserve.Options{Shared: at.rt, Dir: at.opt.Dir, Relay: at.connects(), Version: version(), Logger: a.logger()})
 	defer agents.Close()
 	g, web, err := a.gates(at, forOwner(srv.Handler()), agents.Handler())
@@ -241,8 +240,8 @@ func (a *app) serveOn(ctx context.Context, f *serveFlags, at site) error {
 	return &silent{exitCanceled}
 }
 
-// gates puts a gate before the API and another one before MCP. Each has its own
-// token: an agent must not be able to answer its own questions.
+// gates returns one guard for the API and one for MCP. Each has its own token: an agent must not be
+// able to answer its own permission requests.
 func (a *app) gates(at site, api, agents http.Handler) (*auth.Guard, *http.Server, error) {
 	opt := auth.GuardOptions{
 		Token: at.bound.Token, Hosts: at.bound.Hosts, Public: publicRoutes(), TLS: at.pair.Config,
@@ -272,8 +271,8 @@ func (a *app) gates(at site, api, agents http.Handler) (*auth.Guard, *http.Serve
 	return g, web, nil
 }
 
-// forOwner lets nobody else of this machine exchange a code: the link that a
-// browser is started with stands in the list of processes, for all to see.
+// forOwner lets only the owner exchange a code: the link that a browser is started with is visible
+// to all users in the process list.
 func forOwner(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost && r.URL.Path == "/v1/open" && auth.Stranger(r) {

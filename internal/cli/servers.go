@@ -137,7 +137,7 @@ func (a *app) servers() ([]running, error) {
 	return out, nil
 }
 
-// locked reports whether somebody holds a lock.
+// locked reports whether a lock is held.
 func locked(name string) bool {
 	if _, err := os.Stat(name); err != nil {
 		return false

@@ -109,11 +109,10 @@ func (a *app) load() (*setup, error) {
 	return s, nil
 }
 
-// choose looks at the choice of the default agent. One that only a plugin may
-// know is replaced by helve's own, since plugins of OpenCode add agents and
-// here they do not; a name that is nearly one of ours is a mistake. Where the
-// config takes every agent away that people talk to, for those of its plugins,
-// build stays.
+// choose checks the configured default agent. One that only a plugin may define is replaced by
+// helve's own, since plugins of OpenCode add agents and here they do not; a misspelled name is an
+// error. If the config disables every agent for people, in favor of those of its plugins, build
+// stays.
 func (s *setup) choose() {
 	name, o := s.cfg.DefaultAgent, s.agentOptions()
 	err := o.Validate()
@@ -140,8 +139,8 @@ func (s *setup) choose() {
 	s.cfg.Problems = append(s.cfg.Problems, *s.choice)
 }
 
-// keepBuild lets people talk to build, whatever the config says. The rules that
-// it gives build hold.
+// keepBuild enables build for people, whatever the config says. The rules that it gives build
+// apply.
 func (s *setup) keepBuild() {
 	for i := range s.cfg.Agents {
 		if a := &s.cfg.Agents[i]; a.Name == "build" {
@@ -168,9 +167,8 @@ func (s *setup) defaults(name string) permission.Ruleset {
 // seeTrust is said behind what is not in force.
 const seeTrust = " (see 'helve trust')"
 
-// warn tells what of the config files is wrong, but for what the command says
-// itself, and what is not in force. The worst comes first, and of many mistakes
-// a few are told.
+// warn prints the problems of the config files, except those that the command reports itself, and
+// what is not in force. The worst come first, and of many only a few are printed.
 func (a *app) warn(cfg *config.Config, said ...config.Problem) {
 	const most = 8
 	told := 0
@@ -292,7 +290,7 @@ func (a *app) options(s *setup) helve.Options {
 	opt.LSP = languages
 	servers, notes := s.mcp()
 	notes = append(wrong, notes...)
-	depth, _ := strconv.Atoi(a.Getenv(depthName)) // 0 where nobody has set it
+	depth, _ := strconv.Atoi(a.Getenv(depthName)) // 0 if unset
 	if note := deepen(&servers, depth); note != "" {
 		notes = append(notes, note)
 	}

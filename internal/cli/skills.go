@@ -19,9 +19,8 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// skillPlaces says where skills are looked for: as OpenCode does, in the
-// folders of other agents and of the config, also in those that nobody has
-// trusted, and in those that the config names.
+// skillPlaces returns where to look for skills: as OpenCode does, in the folders of other agents
+// and of the config, including untrusted ones, and in those that the config names.
 func (a *app) skillPlaces(s *setup) *helve.Skills {
 	set := func(name string) bool { return a.truth("OPENCODE_"+name) || a.truth("HELVE_"+name) }
 	out := &helve.Skills{

@@ -62,7 +62,7 @@ line such as "12 passed, 0 failed".`,
 	return c
 }
 
-// A table has lines judged, says what came of them and counts.
+// A table checks lines, prints the results and counts them.
 type table struct {
 	app                     *app
 	agent                   string

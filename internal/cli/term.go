@@ -19,8 +19,8 @@ func isTerminal(stream any) bool {
 // can type an answer.
 func (a *app) attended() bool { return isTerminal(a.Stdin) && isTerminal(a.Stderr) }
 
-// forgetter returns a function that throws away what was typed on a terminal
-// and not read yet; nil for a stream that is none.
+// forgetter returns a function that discards what was typed on a terminal and not read yet; nil for
+// other streams.
 func forgetter(stream any) func() {
 	if !isTerminal(stream) {
 		return nil

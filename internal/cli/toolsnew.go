@@ -185,7 +185,7 @@ func (s *setup) toolTests(name string) (tests []toolTest) {
 		for _, sub := range []string{"tool", "tools"} {
 			entries, err := os.ReadDir(filepath.Join(f.Path, sub))
 			if err != nil {
-				continue // most folders have none; one that can not be read is told as a problem of its tools
+				continue // most folders have none; an unreadable file is reported as a problem of its tools
 			}
 			for _, e := range entries {
 				of, ok := strings.CutSuffix(e.Name(), caseFileName(""))
@@ -216,8 +216,8 @@ func (r *toolTester) reportFailure(about string, err error) {
 	}
 }
 
-// file runs the cases of one file. They come with the tools, and call nothing
-// else: else the tests of a stranger could call what they like.
+// file runs the cases of one file. They may only call the tools beside them: otherwise the tests of
+// an untrusted project could call any tool.
 func (r *toolTester) file(ctx context.Context, t toolTest) {
 	data, err := readBounded(t.path)
 	if err != nil {
@@ -283,7 +283,7 @@ func hasSource(t toolTest) bool {
 	return err == nil && info.IsDir()
 }
 
-// checkTool says why a case can not be run.
+// checkTool says why a case cannot be run.
 func (r *toolTester) checkTool(t toolTest, name string) error {
 	from, ok := r.own[name]
 	switch {

@@ -21,7 +21,7 @@ type watcher struct {
 	rt    *helve.Runtime
 	out   io.Writer
 	style terminal.Style
-	ask   *prompter // nil: nobody to ask
+	ask   *prompter // nil: no one to ask
 
 	title string
 	shown bool // a line of progress stands on the screen
