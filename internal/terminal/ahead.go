@@ -1,8 +1,7 @@
 package terminal
 
-// An Ahead is what a person types while nobody asks for a line. It becomes the
-// beginning of the next one, and is never sent by itself: Enter only begins a
-// further line of it. It belongs to one goroutine.
+// An Ahead is what a person types while no line is read. It becomes the beginning of the next line,
+// and is never sent by itself: Enter only adds a line break. It belongs to one goroutine.
 type Ahead struct{ e Editor }
 
 // Add takes a key. Keys that neither write nor erase do nothing.

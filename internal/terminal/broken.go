@@ -12,7 +12,7 @@ const brokeOff = "The answer broke off and is asked for again."
 // A drawing is where the words of a part stand on the screen.
 type drawing struct {
 	part   string
-	before string // what kind of thing was told before it
+	before string // the kind of what was printed before it
 	rows   int    // that have ended, with the free one above
 	line   string // the last one, as far as it has come
 	wide   bool   // a line was broken by the terminal, and took more rows than one
@@ -65,8 +65,8 @@ func (t *Transcript) remove(part string) {
 	}
 }
 
-// erase erases the last words as far as they are gone. Words above them follow
-// when those between are gone too. It reports false where that can not be done.
+// erase erases the last words that were dropped. Words above them follow once those between are
+// dropped too. It returns false if that is not possible.
 func (t *Transcript) erase() bool {
 	keep, rows := len(t.drawn), 0
 	for keep > 0 && t.drawn[keep-1].gone {

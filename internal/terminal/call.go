@@ -12,10 +12,10 @@ import (
 	"github.com/helve-dev/helve/message"
 )
 
-// MostDiff is how many lines of a difference are told.
+// MostDiff is how many lines of a diff are printed.
 const MostDiff = 80
 
-// Bounds on what is told of a call.
+// Bounds on what is printed of a call.
 const (
 	mostOutput = 5   // lines of what a command printed
 	mostError  = 10  // lines of an error

@@ -130,5 +130,5 @@ func upwards(rows int) string {
 	return fmt.Sprintf("\x1b[%dA", rows)
 }
 
-// print writes to the terminal. That it is gone is told by its keys.
+// print writes to the terminal. Errors are ignored: reading keys reports that the terminal is gone.
 func (e *Editor) print(s string) { _, _ = io.WriteString(e.out, s) }

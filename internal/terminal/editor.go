@@ -15,7 +15,7 @@ var ErrInterrupted = errors.New("interrupted")
 
 // A Line says how a line is asked for.
 type Line struct {
-	Prompt string // stands before it; colours take no room
+	Prompt string // printed before the text; colors have no width
 	More   string // stands before the further lines of one that has several
 	Shown  bool   // the prompt stands on the screen already
 	Text   string // what it begins with, which was typed before it was asked for
@@ -268,8 +268,7 @@ func (e *Editor) wordEnd(at int) int {
 
 func inWord(r rune) bool { return unicode.In(r, unicode.L, unicode.M, unicode.Nd) || r == '_' }
 
-// upOrDown goes to the line above or below, or through the history where there
-// is none.
+// upOrDown goes to the line above or below, or through the history if there is none.
 func (e *Editor) upOrDown(within bool, step, start int) {
 	if within {
 		column := e.at - start

@@ -12,8 +12,8 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// An outcome is how a call ended, for people. What is an answer for a model may
-// be a failure for them.
+// A callOutcome is how a call ended, for people. What is an answer for a model may be a failure for
+// them.
 type callOutcome struct {
 	failed bool
 	tool   string // that was meant
@@ -21,8 +21,8 @@ type callOutcome struct {
 	took   string
 }
 
-// outcomeOf says how a call ended. The error is the one that the runtime has
-// told of; it may be nil.
+// outcomeOf returns how a call ended. The error is the one that the runtime reported; it may be
+// nil.
 func outcomeOf(p message.Part, e *record.Failure) callOutcome {
 	s := p.State
 	o := callOutcome{failed: s.Status == message.Failed || s.Kind != "", tool: p.Tool}
@@ -88,10 +88,10 @@ func Reason(said, hint string) string {
 	return said
 }
 
-// mostIssues is how many faults of arguments are told.
+// mostIssues is how many faults of arguments are printed.
 const mostIssues = 3
 
-// wrongArguments words a list of issues; "" for what is none.
+// wrongArguments words a list of issues; "" if it is not one.
 func wrongArguments(list string) string {
 	var issues []struct {
 		Path    []any

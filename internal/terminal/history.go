@@ -24,8 +24,8 @@ type History struct {
 	err     error    // of the last entry that was to be kept
 }
 
-// OpenHistory reads a history. A file that is not there is an empty one; lines
-// that can not be read are left out.
+// OpenHistory reads a history. A missing file is an empty one; lines that cannot be read are left
+// out.
 func OpenHistory(path string) (*History, error) {
 	h := &History{path: path}
 	body, err := os.ReadFile(path)

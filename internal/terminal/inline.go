@@ -94,8 +94,8 @@ func runLength(s string) int {
 	return len(s) - len(strings.TrimLeft(s, s[:1]))
 }
 
-// next finds the next run of one of two bytes in s, from a place on, and its
-// length. Where there is none, the place is the end of s.
+// next finds the next run of one of two bytes in s, from a position on, and its length. If there is
+// none, at is the end of s.
 func (in *inliner) next(s string, from int, one, other byte) (at, length int) {
 	at = from
 	for at < len(s) && s[at] != one && s[at] != other {
@@ -129,8 +129,7 @@ func (in *inliner) readCode(s string, end bool, p pen) (n int, wait bool) {
 	return at + open, false
 }
 
-// closingTicks finds a run of exactly n backticks, from a place on; -1 where
-// there is none.
+// closingTicks finds a run of exactly n backticks, from a position on; -1 if there is none.
 func (in *inliner) closingTicks(s string, from, n int, end bool) (at int, wait bool) {
 	for others := 0; others < maxOthers; others++ {
 		at, length := in.next(s, from, '`', '`')
@@ -171,9 +170,8 @@ func (in *inliner) emphasis(s string, end bool, p pen, depth int) (n int, wait b
 	return open + at + open, false
 }
 
-// closingMark finds a run of marks that ends what n marks began; -1 where there
-// is none. Three marks end two emphases, of which the outer one takes the last
-// of them.
+// closingMark finds a run of marks that closes what n marks opened; -1 if there is none. Three
+// marks close two emphases, of which the outer one takes the last of them.
 func (in *inliner) closingMark(s string, mark byte, n int, end bool) (at int, wait bool) {
 	from := 0
 	for others := 0; others < maxOthers; others++ {
@@ -211,8 +209,7 @@ func closes(s string, at, length int) bool {
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// link reads [text](address). Both are printed: a text can not pass for
-// another address.
+// link reads [text](address). Both are printed, so that a text cannot pass for another address.
 func (in *inliner) link(s string, end bool, p pen, depth int) (n int, wait bool) {
 	label, wait := in.balanced(s, '[', ']', end)
 	if label == 0 || wait {

@@ -48,7 +48,7 @@ const (
 
 // Bounds on what is read.
 const (
-	maxQueue    = 4096    // keys that nobody has taken yet
+	maxQueue    = 4096    // unread keys
 	maxPaste    = 4 << 20 // bytes of a paste; the rest of it is left out
 	maxSequence = 64      // bytes of the sequence of a key
 	// escapeWait is how long a terminal may take to send the rest of a
@@ -76,7 +76,7 @@ func NewKeys(r io.Reader) *Keys {
 // C has the keys.
 func (k *Keys) C() <-chan Key { return k.c }
 
-// Forget takes away the keys that nobody has taken yet, and returns them.
+// Forget removes the unread keys, and returns them.
 func (k *Keys) Forget() (keys []Key) {
 	for {
 		select {

@@ -46,7 +46,7 @@ type Markdown struct {
 	before rune // the character before, in a line of code
 }
 
-// A place is where in a line the reading is.
+// A lineState is the position of the parser in a line.
 type lineState int
 
 const (

@@ -24,7 +24,7 @@ func (k leafKind) takesLine() bool {
 	return k == blankLeaf || k == ruleLeaf || k == fenceLeaf || k == closeLeaf
 }
 
-// A leaf is a line of which it is known what it is.
+// A leaf is a line whose kind is known.
 type leaf struct {
 	kind        leafKind
 	level       int    // of a heading
@@ -110,8 +110,8 @@ func (o *opening) blanks(most int) (n int) {
 	return n
 }
 
-// matchBlock tries what can not hold anything else: a heading, a rule, a fence. It
-// reports whether it is decided that the line is one, or that more is needed.
+// matchBlock tries the blocks that cannot contain others: a heading, a rule, a fence. It returns
+// true if the line is one, or if more input is needed to know.
 func (o *opening) matchBlock(l *leaf) bool {
 	switch c := o.s[o.at]; c {
 	case '#':

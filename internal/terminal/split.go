@@ -62,11 +62,11 @@ func (v *Split) update(p message.Part) {
 		v.write(p.ID, p.Text[n:])
 	}
 	if p.Time != nil && p.Time.End != 0 {
-		v.endLine() // what is told next may stand on the same screen
+		v.endLine() // what is printed next may be on the same screen
 	}
 }
 
-// breakOff says that words which can not be taken back are not the answer.
+// breakOff reports that words which cannot be erased are not the answer.
 func (v *Split) breakOff(written int) {
 	v.endLine()
 	if written > 0 && !v.broken {
@@ -109,7 +109,7 @@ func (v *Split) Tick() {
 	}
 }
 
-// Close ends what was written and told.
+// Close ends the output.
 func (v *Split) Close() {
 	v.endLine()
 	v.rest.Close()

@@ -18,7 +18,7 @@ func (s Style) Red(text string) string { return s.Paint("31", text) }
 // Green is for what went well.
 func (s Style) Green(text string) string { return s.Paint("32", text) }
 
-// Yellow is for what somebody has to look at.
+// Yellow is for what needs attention.
 func (s Style) Yellow(text string) string { return s.Paint("33", text) }
 
 // Dim is for what matters less.

@@ -89,7 +89,7 @@ type column struct {
 	width int
 }
 
-// columns read the row below the header; nil where it is none.
+// columns parses the row below the header; nil if it is not one.
 func columns(line string) []column {
 	var out []column
 	for _, c := range cells(line) {

@@ -15,24 +15,23 @@ import (
 	"github.com/helve-dev/helve/record"
 )
 
-// TranscriptOptions say how the events of a session are told.
+// TranscriptOptions configure a [Transcript].
 type TranscriptOptions struct {
-	Out     io.Writer // where it is told
+	Out     io.Writer // where it is printed
 	Session string    // whose, with its children; of the first session that is made when empty
 	Call    string    // a call of the person's own, which is shown at work
 	Width   int       // columns; 80 when 0
 	Height  int       // rows of a terminal on which words can be erased again
-	// Halt is asked in the midst of many words whether the rest of them need not
-	// be told any more; nil where all are told.
+	// Halt is called while a long text is printed and reports whether to skip the rest; nil prints
+	// all.
 	Halt      func() bool
 	Color     bool
-	Reasoning bool // what the model thinks is told too
+	Reasoning bool // what the model thinks is printed too
 	// Live says that Out is a terminal: what the model says is laid out, and
 	// what goes on at the moment is shown and erased again. Otherwise what the
 	// model says is written as it comes, made safe.
 	Live bool
-	// Prompted says that a prompt stands above what is told, and is to be kept
-	// apart from it.
+	// Prompted says that a prompt is printed above, and is to be kept apart from the output.
 	Prompted bool
 }
 
@@ -43,20 +42,20 @@ type Transcript struct {
 	style  Style
 	status *Status
 
-	sessions map[string]record.Session  // the one that is told, and those below it
+	sessions map[string]record.Session  // the one that is shown, and those below it
 	spoken   map[string]bool            // messages of models, but for summaries
-	told     map[string]int             // how many bytes of a part are told
+	told     map[string]int             // how many bytes of a part are printed
 	thought  map[string]bool            // parts that are what a model thinks
 	calls    map[string]*underway       // by id
 	order    []string                   // ids of the calls under way, as they began
-	errors   map[string]*record.Failure // of calls that have ended and are not told yet
+	errors   map[string]*record.Failure // of calls that have ended and are not printed yet
 	seen     map[string]bool            // calls whose difference a person has seen in a request
 
-	drawn   []*drawing     // the words that were told last, with nothing else between them
+	drawn   []*drawing     // the words that were printed last, with nothing else between them
 	words   io.WriteCloser // what the model says at the moment; nil between texts
 	part    string         // whose words they are
-	last    string         // what kind of thing was told last: kinds stand apart
-	child   string         // the session below whose heading stands over what was told last
+	last    string         // the kind of what was printed last: kinds are kept apart
+	child   string         // the child session whose heading is above what was printed last
 	busy    time.Time      // since when the model is asked; zero while it is not
 	waiting string         // what is waited for, where that is neither a call nor the model
 	retry   *event.Status  // the model is going to be asked again; nil while it is not
@@ -66,7 +65,7 @@ type Transcript struct {
 	usage   message.Info // of the newest answer
 }
 
-// NewTranscript returns a transcript that has told nothing yet.
+// NewTranscript returns an empty transcript.
 func NewTranscript(o TranscriptOptions) *Transcript {
 	if o.Width == 0 {
 		o.Width = 80
@@ -82,7 +81,7 @@ func NewTranscript(o TranscriptOptions) *Transcript {
 	return t
 }
 
-// Session is the id of the session that is told; "" while there is none.
+// Session returns the id of the session that is shown; "" if there is none.
 func (t *Transcript) Session() string { return t.opt.Session }
 
 // Over reports whether the work on the session, or the person's own call, has
@@ -157,10 +156,10 @@ func (t *Transcript) about(e event.Event) {
 	}
 }
 
-// root reports whether a session is the one that is told.
+// root reports whether a session is the one that is shown.
 func (t *Transcript) root(session string) bool { return session != "" && session == t.opt.Session }
 
-// mine reports whether a session is the one that is told, or below it.
+// mine reports whether a session is the one that is shown, or a descendant.
 func (t *Transcript) mine(session string) bool {
 	if t.root(session) {
 		return true
@@ -169,7 +168,7 @@ func (t *Transcript) mine(session string) bool {
 	return below
 }
 
-// depth is how far below the session that is told another one is.
+// depth returns how far below the shown session another one is.
 func (t *Transcript) depth(session string) (n int) {
 	for session != t.opt.Session && n < 8 {
 		session = t.sessions[session].Parent
@@ -270,8 +269,7 @@ func (t *Transcript) addText(part, words string) {
 	}
 }
 
-// sliceSize is how many bytes are told at once. Between two slices a person can
-// stop it.
+// sliceSize is how many bytes are printed at once. Between two slices a person can stop the output.
 const sliceSize = 4 << 10
 
 // speak begins to tell a part.
@@ -290,7 +288,7 @@ func (t *Transcript) speak(part string) {
 	}
 }
 
-// silence ends the words that are told.
+// silence ends the text that is being printed.
 func (t *Transcript) silence() {
 	if t.words != nil {
 		t.status.Erase()
@@ -299,15 +297,14 @@ func (t *Transcript) silence() {
 	}
 }
 
-// lazily keeps what is told apart from what was told before, once there is
-// something.
+// lazily separates what is printed from what was printed before, once there is something.
 type lazily struct {
 	t    *Transcript
 	kind string
 	*drawing
 }
 
-// Write passes on what is told.
+// Write passes on the output.
 func (l lazily) Write(p []byte) (int, error) {
 	if l.t.separate(l.kind) {
 		l.rows++
@@ -356,7 +353,7 @@ func (t *Transcript) addLines(kind, lines string) {
 	_, _ = io.WriteString(t.opt.Out, lines) // who reads it may be gone
 }
 
-// beginQuestion makes room for a question, below the name of who asks it.
+// beginQuestion prepares the output for a question, below the name of who asks it.
 func (t *Transcript) beginQuestion(session string) {
 	if t.mine(session) {
 		t.heading(session)
@@ -367,7 +364,7 @@ func (t *Transcript) beginQuestion(session string) {
 	t.last = "question"
 }
 
-// addRequest makes room for a request, which shows its difference itself.
+// addRequest prepares the output for a request, which shows its diff itself.
 func (t *Transcript) addRequest(req permission.Request) {
 	if diff, _ := req.Metadata["diff"].(string); diff != "" && req.Call != nil {
 		t.seen[req.Call.Call] = true

@@ -45,7 +45,7 @@ func (p prefix) add(s string, with pen) prefix {
 	return prefix{p.text + with.paint(s), p.width + Width(s)}
 }
 
-// A span is a text in one pen.
+// A penSpan is a text in one style.
 type penSpan struct {
 	pen  pen
 	text []byte
