@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// A refusal is an answer of the gate itself. Its texts are ours to the last
-// character: nothing a client sent is repeated.
+// A tokenError is a response of the guard itself. Its texts are constant: nothing a client sent is
+// repeated.
 type tokenError struct {
 	code   string // for programs; never changes its meaning
 	status int
@@ -47,7 +47,7 @@ func badMethod() *tokenError {
 		"Use one of the methods of the Allow header.", [2]string{"Allow", methods}}
 }
 
-// options is not an error, but an answer of the gate like the others.
+// options returns the response to OPTIONS, which is handled like the errors.
 func options() *tokenError {
 	return &tokenError{status: http.StatusNoContent, header: [2]string{"Allow", methods}}
 }
@@ -135,7 +135,7 @@ func (g *Guard) refuse(a *answer, r *http.Request, no *tokenError) {
 		Detail string `json:"detail"`
 		Code   string `json:"code"`
 	}{"about:blank", http.StatusText(no.status), no.status, no.detail, no.code})
-	if err != nil { // strings and a number: can not fail
+	if err != nil { // strings and a number: cannot fail
 		panic(err)
 	}
 	a.WriteHeader(no.status)
@@ -221,7 +221,7 @@ func (a *answer) Write(p []byte) (int, error) {
 	return a.ResponseWriter.Write(p)
 }
 
-// Flush is FlushError for those who can not be told.
+// Flush is FlushError without the error.
 func (a *answer) Flush() { _ = a.FlushError() }
 
 // FlushError sends what is buffered.
@@ -232,8 +232,8 @@ func (a *answer) FlushError() error {
 	return a.control.Flush()
 }
 
-// Hijack hands the connection over, without deadlines; one of a stranger, who
-// is to be gone by a certain time, is not handed over.
+// Hijack hands over the connection, without deadlines. It refuses for a request without a token,
+// whose connection must end at a certain time.
 func (a *answer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if !a.until.IsZero() {
 		return nil, nil, http.ErrNotSupported

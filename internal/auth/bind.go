@@ -38,10 +38,9 @@ type Plan struct {
 	Warning  string // for the person, if there is something to know
 }
 
-// Plan decides whether and how to listen, without doing anything. What others
-// can reach needs a token that is there already, and a certificate or the
-// person's word that none is wanted; on loopback one is made if there is none, so
-// that there always is one.
+// Plan decides whether and how to listen, without doing anything. An address that others can reach
+// needs an existing token, and a certificate or the user's explicit choice to have none; on
+// loopback a missing token is created, so that there always is one.
 func (b Bind) Plan() (Plan, error) {
 	addr, err := parseBind(b.Addr)
 	if err != nil {
@@ -98,9 +97,9 @@ func parseBind(s string) (netip.AddrPort, error) {
 	return netip.AddrPortFrom(ip, uint16(n)), nil
 }
 
-// servedHosts are the host:port a server at addr is called by; the first is
-// the one to show. local are the addresses of this machine. An address can not
-// be rebound as a name can, so all of ours are good.
+// servedHosts returns the host:port names of a server at addr; the first is the one to show. local
+// are the addresses of this machine. An address cannot be rebound as a name can, so all of ours are
+// accepted.
 func servedHosts(addr netip.AddrPort, names []string, local []netip.Addr) []string {
 	port := strconv.Itoa(int(addr.Port()))
 	ip := addr.Addr().Unmap().WithZone("")

@@ -26,7 +26,7 @@ type Codes struct {
 	wrong bucket
 }
 
-// A code is known by its hash only.
+// An oauthCode is a code, stored only as a hash.
 type oauthCode struct {
 	sum     [sha256.Size]byte
 	expires time.Time
@@ -58,9 +58,9 @@ func (c *Codes) Make() (text string, expires time.Time) {
 	return text, expires
 }
 
-// Take tells whether a code is good, and uses it up. Of many who take the same
-// at once, one gets true. A right code is taken however many wrong ones were
-// tried, so that nobody can keep its owner out.
+// Take reports whether a code is valid, and invalidates it. Of concurrent calls with the same code,
+// one gets true. A right code is accepted however many wrong ones were tried, so that no one can
+// lock its owner out.
 func (c *Codes) Take(text string) bool {
 	sum := sha256.Sum256([]byte(text))
 	c.mu.Lock()

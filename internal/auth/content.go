@@ -5,8 +5,8 @@ import (
 	"net/http"
 )
 
-// checkContent lets JSON bodies in and nothing else. A form of a foreign page
-// can send every other type without asking the browser for leave.
+// checkContent accepts JSON bodies only. A form of another origin can send every other type without
+// a preflight request.
 func checkContent(r *http.Request) *tokenError {
 	switch r.Method {
 	case http.MethodPost, http.MethodPut, http.MethodPatch:

@@ -44,7 +44,7 @@ func demanded(resp *http.Response) demand {
 	return d
 }
 
-// A plan is what is known about a server's authorization server.
+// An authServer is what is known about a server's authorization server.
 type authServer struct {
 	meta     *oauthex.AuthServerMeta
 	resource string
@@ -111,8 +111,8 @@ func (s *scout) resource(ctx context.Context, named string) (prm *oauthex.Protec
 	return &oauthex.ProtectedResourceMetadata{Resource: s.own.String(), AuthorizationServers: []string{home}}, true, nil
 }
 
-// about gets the server's metadata at one place; nil if there is none. A
-// document that speaks for another resource is refused.
+// about gets the server's metadata at one place; nil if there is none. A document about another
+// resource is refused.
 func (s *scout) about(ctx context.Context, c *http.Client, place string) (*oauthex.ProtectedResourceMetadata, error) {
 	prm := new(oauthex.ProtectedResourceMetadata)
 	_, err := get(ctx, c, place, prm)
@@ -172,7 +172,7 @@ func places(issuer *url.URL) []string {
 	return []string{home + oauth + "/" + path, home + openid + "/" + path, home + "/" + path + openid}
 }
 
-// check refuses an authorization server that can not be used safely.
+// check refuses an authorization server that cannot be used safely.
 func (s *scout) check(ctx context.Context, m *oauthex.AuthServerMeta) error {
 	if !slices.Contains(m.CodeChallengeMethodsSupported, "S256") {
 		return errors.New("it does not offer PKCE with S256")

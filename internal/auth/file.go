@@ -31,7 +31,7 @@ const (
 	maxAside    = 9
 )
 
-// A file is the whole content of a store's file.
+// A storeFile is the whole content of a store's file.
 type storeFile struct {
 	Version int       `json:"version"`
 	Servers []*record `json:"servers"`

@@ -89,7 +89,7 @@ func (h *handler) needed(ctx context.Context, d demand) error {
 		defer cancel()
 		p, err := h.discover(looking, d)
 		switch {
-		case errors.Is(err, errBarred): // nobody has asked to look there
+		case errors.Is(err, errBarred): // nothing named this address
 		case err != nil:
 			more = " (" + err.Error() + ")"
 		case h.client.ID == "" && p.meta.RegistrationEndpoint == "":
@@ -148,9 +148,9 @@ func where(issuer, token string) string {
 	return fmt.Sprintf("%s (tokens from %s)", signinBare(issuer), originOf(token))
 }
 
-// recognize makes sure that the authorization server is the one of the last
-// sign-in, or that the person hears that it is not before a browser opens. The
-// secret of the config is for the old one: it takes more than hearing.
+// recognize checks that the authorization server is the one of the last sign-in, or tells the
+// person that it is not before a browser opens. The client secret of the config belongs to the old
+// one and needs more than a notice.
 func (h *handler) recognize(old *record, p *authServer) error {
 	if !moved(old, p) {
 		return nil
@@ -217,11 +217,11 @@ func (h *handler) signIn(ctx context.Context, d demand, old *record) error {
 	return err
 }
 
-// A visit is one sign-in on its way.
+// A signinVisit is one sign-in in progress.
 type signinVisit struct {
 	*authServer
 	scopes []string // to ask for
-	client *record  // whom to sign in as; becomes what is kept
+	client *record  // the client to sign in as; becomes the stored record
 	ear    *callbackListener
 }
 
@@ -285,9 +285,8 @@ func (h *handler) allowed(p *authServer, d demand, granted []string) error {
 	return nil
 }
 
-// enroll settles whom to sign in as and listens for the browser: as the
-// config's client, as the one that was registered before if its listener can
-// be had again, or as a new one.
+// enroll determines the client to sign in as and listens for the browser: the config's client, the
+// one that was registered before if its port is free again, or a new one.
 func (h *handler) enroll(ctx context.Context, v *signinVisit) (err error) {
 	v.client = &record{
 		Server: h.server, URL: h.key(), Issuer: v.meta.Issuer,
@@ -414,9 +413,8 @@ func (h *handler) consent(ctx context.Context, v *signinVisit) (*grant, error) {
 	return g, nil
 }
 
-// doubt marks a registration that did not lead to a sign-in, so that the next
-// one makes a new one: a server that has forgotten a client tells nobody but
-// the browser.
+// doubt marks a registration that did not lead to a sign-in, so that the next one makes a new one:
+// a server that has forgotten a client tells only the browser.
 func (h *handler) doubt(ctx context.Context, r *record) {
 	if r.Redirect == "" {
 		return

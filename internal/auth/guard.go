@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// What the gate bears; those without an option are the same for everyone.
+// The limits of the guard; those without an option are fixed.
 const (
 	maxTarget  = 8 << 10          // bytes of the request target
 	maxHeader  = 16 << 10         // bytes of all header fields
 	headerTime = 10 * time.Second // from the first byte to the end of the header
 	bodyTime   = time.Minute      // from the end of the header to the end of the body
-	refuseTime = time.Second      // for the rest of a body nobody reads
+	refuseTime = time.Second      // for the unread rest of a body
 	stallTime  = 30 * time.Second // a peer takes some of what we write
 	streamTime = 4 * time.Second  // the same of a stream, whose peer can come again and go on
 	streamKept = 16 << 10         // bytes of a stream that the system keeps unsent
@@ -29,7 +29,7 @@ const (
 	maxLarge   = 8
 )
 
-// GuardOptions say what the gate lets in.
+// GuardOptions say what the guard admits.
 type GuardOptions struct {
 	// Token is what a request has to carry: 32 to 512 characters.
 	Token string
@@ -54,14 +54,13 @@ type GuardOptions struct {
 	MaxStreams int
 	// MaxRequests bounds the other requests under way at once. 0: 1024.
 	MaxRequests int
-	// MaxPublic bounds the public requests without token under way at once:
-	// they have a room of their own, so that strangers do not use up that of
-	// the owner. 0: 64.
+	// MaxPublic bounds the concurrent public requests without a token. They have a limit of their
+	// own, so that they cannot use up the owner's. 0: 64.
 	MaxPublic int
 	// Idle is how long a connection may wait for its next request. 0: 2 min.
 	Idle time.Duration
-	// Logger is told of refusals (at debug level, never with text of the
-	// request) and of faults of the HTTP server. Nil: silence.
+	// Logger logs refusals (at debug level, never with text of the request) and errors of the HTTP
+	// server. Nil: no log.
 	Logger *slog.Logger
 }
 
@@ -76,13 +75,12 @@ type Guard struct {
 	idle     time.Duration
 	streams  chan struct{}
 	requests chan struct{}
-	visits   chan struct{} // of strangers
+	visits   chan struct{} // of requests without a token
 	large    chan struct{} // requests with long bodies
 	log      *slog.Logger
 }
 
-// NewGuard makes a gate. It fails rather than guard with a weak token or a host
-// that can not be one.
+// NewGuard returns a guard. It fails for a weak token or an invalid host.
 func NewGuard(o GuardOptions) (*Guard, error) {
 	if err := checkToken(o.Token); err != nil {
 		return nil, fmt.Errorf("gate: %w", err)
@@ -127,9 +125,9 @@ func positive[N int | int64 | time.Duration](n, otherwise N) N {
 	return otherwise
 }
 
-// Wrap returns a handler that hands to next only what passes the gate. The
-// body next sees has been read already, and the token is taken off, so that it
-// can not end up in a log or in a tool.
+// Wrap returns a handler that passes on to next only what the guard admits. The body has been read
+// already, and the token is removed from the request, so that it cannot end up in a log or in a
+// tool.
 func (g *Guard) Wrap(next http.Handler) http.Handler { return g.wrap(next, nil) }
 
 func (g *Guard) wrap(next http.Handler, kept *guests) http.Handler {
@@ -138,7 +136,7 @@ func (g *Guard) wrap(next http.Handler, kept *guests) http.Handler {
 		a.extend()
 		stranger, no := g.admit(r)
 		if no != nil {
-			// A connection counts, and one of a stranger is not kept for more.
+			// The number of connections is limited, so one without a token is closed.
 			a.Header().Set("Connection", "close")
 			g.refuse(a, r, no)
 			return
@@ -182,8 +180,8 @@ func (g *Guard) wrap(next http.Handler, kept *guests) http.Handler {
 	})
 }
 
-// admit decides on who sends a request, and whether we are meant by it. A
-// stranger is one who shows no token and needs none.
+// admit checks who sends a request, and whether it is addressed to us. A stranger shows no token
+// and needs none.
 func (g *Guard) admit(r *http.Request) (stranger bool, no *tokenError) {
 	if g.tls != nil && r.TLS == nil {
 		return false, noTLS()
@@ -206,7 +204,7 @@ func (g *Guard) admit(r *http.Request) (stranger bool, no *tokenError) {
 	return false, g.secret.check(r)
 }
 
-// check decides on what else can be told from the head of a request.
+// check checks the rest of a request's header.
 func (g *Guard) check(r *http.Request, maxBody int64) *tokenError {
 	if r.Method == http.MethodOptions {
 		return options()
@@ -329,10 +327,9 @@ func passed(r *http.Request, body []byte) *http.Request {
 	return out
 }
 
-// Server returns a server for next behind the gate, with every limit set. It
-// has no timeout for a whole request or answer, which would end event streams:
-// the gate bounds the time of a body and of each write instead. Gate.Serve runs
-// it.
+// Server returns a server for next behind the guard, with every limit set. It has no timeout for a
+// whole request or response, which would end event streams: the guard bounds the time of a body and
+// of each write instead. Guard.Serve runs it.
 func (g *Guard) Server(next http.Handler) *http.Server {
 	var http1 http.Protocols
 	http1.SetHTTP1(true)
@@ -342,7 +339,7 @@ func (g *Guard) Server(next http.Handler) *http.Server {
 		ConnState:                    kept.connState,
 		ConnContext:                  withConn,
 		TLSConfig:                    g.tls,
-		DisableGeneralOptionsHandler: true, // OPTIONS * takes the same road
+		DisableGeneralOptionsHandler: true, // OPTIONS * is handled like other requests
 		Protocols:                    &http1,
 		MaxHeaderBytes:               2 * maxHeader, // what lies between gets our own answer
 		ReadHeaderTimeout:            headerTime,
@@ -351,8 +348,8 @@ func (g *Guard) Server(next http.Handler) *http.Server {
 	}
 }
 
-// Serve accepts on l for srv, one that Server has made, until it is closed. It
-// speaks TLS if the gate has a certificate.
+// Serve accepts connections on l for srv, which Server has made, until it is closed. It uses TLS if
+// the guard has a certificate.
 func (g *Guard) Serve(srv *http.Server, l net.Listener) error {
 	if g.tls != nil {
 		return srv.ServeTLS(l, "", "")

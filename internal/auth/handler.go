@@ -54,7 +54,7 @@ func (h *handler) TokenSource(ctx context.Context) (oauth2.TokenSource, error) {
 	return &tokenSource{ctx: ctx, h: h, last: r}, nil
 }
 
-// A source gives one connection's tokens.
+// A tokenSource supplies the tokens of one connection.
 type tokenSource struct {
 	ctx  context.Context
 	h    *handler
@@ -117,8 +117,8 @@ func (h *handler) stored() (*record, error) {
 	return r, nil
 }
 
-// current returns the record with a token that is good for now, renewing it
-// at need, or nil if nobody has signed in.
+// current returns the record with a valid token, renewing it if needed, or nil if there is no
+// sign-in.
 func (h *handler) current(ctx context.Context) (*record, error) {
 	r, err := h.stored()
 	if err != nil || r == nil || !h.due(r) {
@@ -153,9 +153,8 @@ func (h *handler) rest() {
 	h.retry = h.store.now().Add(pause)
 }
 
-// renew gets a new token under the lock of the record, unless somebody else
-// has done so since used was read. With force it does so although the token
-// is not due.
+// renew gets a new token under the lock of the record, unless another process has done so since
+// used was read. With force it does so even if the token has not expired.
 func (h *handler) renew(ctx context.Context, used string, force bool) (*record, error) {
 	leave, err := acquireSlot(ctx, h.busy)
 	if err != nil {

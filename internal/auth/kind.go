@@ -17,9 +17,9 @@ const (
 	nowhere       kind = "for nobody to connect to"
 )
 
-// networkKind tells where an IP address is. A provider's shared space and what is
-// set apart for special use count as a private network: a server of one may
-// name another. Where clouds hand out credentials is for nobody.
+// networkKind returns the kind of network of an IP address. Shared address space of providers and
+// special-purpose ranges count as private: a server in one may name another. The metadata addresses
+// of clouds, which hand out credentials, are never allowed.
 func networkKind(ip netip.Addr) kind {
 	switch web.PlaceOf(ip) {
 	case web.Public:

@@ -12,7 +12,7 @@ import (
 	"sync"
 )
 
-// A Listener is an open port and what a gate in front of it needs to know.
+// A Listener is an open port with what a guard in front of it needs to know.
 type Listener struct {
 	net.Listener
 	// Token is the one to ask for.
@@ -20,7 +20,7 @@ type Listener struct {
 	// Hosts are the host:port the listener is called by; the first is the
 	// one to show.
 	Hosts []string
-	// TLS says that a gate in front of it needs a certificate.
+	// TLS says that a guard in front of it needs a certificate.
 	TLS bool
 	// Warning is to be shown to the person, if there is one.
 	Warning string
@@ -95,8 +95,7 @@ func hostsOf(addr net.Addr, b Bind) ([]string, error) {
 	return hosts, err
 }
 
-// boundedListener takes no more connections than there is room for; the others
-// wait in the system's queue.
+// A boundedListener accepts a bounded number of connections; the others wait in the system's queue.
 type boundedListener struct {
 	net.Listener
 	room   chan struct{}
@@ -108,7 +107,7 @@ func bound(l net.Listener, most int) *boundedListener {
 	return &boundedListener{Listener: l, room: make(chan struct{}, most), closed: make(chan struct{})}
 }
 
-// Accept waits for room, then for a connection.
+// Accept waits for a free slot, then for a connection.
 func (l *boundedListener) Accept() (net.Conn, error) {
 	select {
 	case l.room <- struct{}{}:
@@ -123,13 +122,13 @@ func (l *boundedListener) Accept() (net.Conn, error) {
 	return &boundedConn{Conn: c, leave: func() { <-l.room }}, nil
 }
 
-// Close also ends an Accept that waits for room.
+// Close also ends an Accept that waits for a slot.
 func (l *boundedListener) Close() error {
 	l.once.Do(func() { close(l.closed) })
 	return l.Listener.Close()
 }
 
-// boundedConn gives its room back when it is closed.
+// A boundedConn frees its slot when it is closed.
 type boundedConn struct {
 	net.Conn
 	leave func()

@@ -12,9 +12,9 @@ import (
 	"strings"
 )
 
-// Stranger tells whether another user of this machine has sent a request. What
-// is put into a command line, as a link is that a browser is started with, can
-// be seen by all of them. Of requests from elsewhere it knows nothing.
+// Stranger reports whether another user of this machine has sent a request. The command line of a
+// process, such as the link that a browser is started with, is visible to all of them. It is false
+// for requests from other machines.
 func Stranger(r *http.Request) bool {
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if !ok {

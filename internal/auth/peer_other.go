@@ -4,6 +4,5 @@ package auth
 
 import "net/http"
 
-// Stranger tells whether another user of this machine has sent a request. It is
-// not known here.
+// Stranger is always false: the user who sent a request is unknown here.
 func Stranger(*http.Request) bool { return false }

@@ -39,10 +39,9 @@ func plain(u *url.URL) bool {
 	return u.Path == clean || u.Path == clean+"/"
 }
 
-// receive serves a request that shows no token and needs none. Its body is read
-// before it has a place in the room, so that slow strangers do not hold those
-// of quick ones; and it is small, so that all of them do not use up the memory.
-// No connection is kept where kept is nil.
+// receive serves a request that shows no token and needs none. Its body is read before it takes one
+// of the slots, so that slow clients do not block quick ones; and it must be small, so that all of
+// them together do not use up the memory. No connection is kept if kept is nil.
 func (g *Guard) receive(a *answer, r *http.Request, next http.Handler, kept *guests) {
 	if !kept.mayKeep(r.RemoteAddr) {
 		a.Header().Set("Connection", "close")
@@ -71,13 +70,12 @@ func (g *Guard) receive(a *answer, r *http.Request, next http.Handler, kept *gue
 	a.handlerDone()
 }
 
-// guests are the connections that are kept although a request on them has not
-// shown the token. A browser loads the modules of a page without it, some
-// dozens of them. A new connection for each costs little on this machine (25
-// modules: 5 ms in place of 2, with TLS 25 ms; see BenchmarkPage), but two more
-// round trips each from afar. So a few are kept, far fewer than there are
-// places (see Bind.MaxConns), and the others are closed with their answer: a
-// page that loads while strangers hold all of these loads slower, not less.
+// guests are the connections that stay open although a request on them has not shown the token. A
+// browser loads the modules of a page without it, some dozens of them. A new connection for each
+// costs little on this machine (25 modules: 5 ms instead of 2, with TLS 25 ms; see BenchmarkPage),
+// but two more round trips each from afar. So a few stay open, far fewer than the limit (see
+// Bind.MaxConns), and the others are closed after their response: while other clients hold all of
+// these, a page loads slower, but completely.
 type guests struct {
 	mu   sync.Mutex
 	from map[string]bool // remote addresses
@@ -99,7 +97,7 @@ func (g *guests) mayKeep(addr string) bool {
 	return true
 }
 
-// connState is told by the HTTP server what becomes of connections.
+// connState is called by the HTTP server when the state of a connection changes.
 func (g *guests) connState(c net.Conn, now http.ConnState) {
 	if now != http.StateClosed && now != http.StateHijacked {
 		return

@@ -17,8 +17,7 @@ const (
 	wrongRate  = 4 // a second
 )
 
-// checkToken tells whether a token can be one. How random it is can not be
-// seen; too short ones can.
+// checkToken refuses tokens that are too short or malformed. How random one is cannot be seen.
 func checkToken(token string) error {
 	if len(token) < 32 || len(token) > 512 {
 		return errors.New("a token has 32 to 512 characters")
@@ -42,8 +41,8 @@ func newSecret(token string) secret {
 	return secret{sha256.Sum256([]byte(token)), &bucket{left: wrongBurst}}
 }
 
-// check decides on the credential of a request. The right token passes however
-// many wrong ones were tried, so that nobody can lock its owner out.
+// check checks the credential of a request. The right token passes however many wrong ones were
+// tried, so that no one can lock its owner out.
 func (s secret) check(r *http.Request) *tokenError {
 	given, ok := credential(r)
 	if !ok {
@@ -59,9 +58,8 @@ func (s secret) check(r *http.Request) *tokenError {
 	return manyWrong()
 }
 
-// credential is the one place that knows where a token may stand: in the
-// Authorization header. A query ends up in logs and histories, a cookie is sent
-// by foreign pages too.
+// credential returns the token of a request, which is accepted only in the Authorization header. A
+// query ends up in logs and histories, and a cookie is sent for requests of other origins too.
 func credential(r *http.Request) (string, bool) {
 	values := r.Header["Authorization"]
 	if len(values) != 1 {

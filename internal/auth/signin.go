@@ -93,7 +93,7 @@ type HandlerOptions struct {
 	Timeout time.Duration
 }
 
-// SignInInfo is what may be told about a stored sign-in.
+// SignInInfo is the public part of a stored sign-in.
 type SignInInfo struct {
 	Server  string
 	URL     string // without user, query and fragment

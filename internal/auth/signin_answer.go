@@ -26,7 +26,7 @@ const (
 
 func randomPath() string { return fixedPath + "/" + rand.Text() }
 
-// An answer is what the authorization server sent the browser back with.
+// A signinAnswer is what the authorization server's redirect carries.
 type signinAnswer struct {
 	code, iss string
 	err       error
@@ -93,7 +93,7 @@ func pasted(text, state string) (signinAnswer, error) {
 	return parseResponse(q, state)
 }
 
-// An ear listens on this machine for the browser to come back.
+// A callbackListener waits on this machine for the browser's redirect.
 type callbackListener struct {
 	redirect string
 	state    string

@@ -25,9 +25,9 @@ var errBarred = errors.New("the server may not send helve there")
 // errScheme says that an address is neither https nor this machine's.
 var errScheme = errors.New("the address has to be https, or http on this machine")
 
-// A gate is what every request of the package passes. The server's own origin
-// is open. Elsewhere, what is not on the public network is open only if the
-// server is in the same kind of place, or not at all if the gate is narrow.
+// A hostGuard checks every request of a sign-in. The server's own origin is allowed. Elsewhere,
+// addresses outside the public network are allowed only if the server is in the same kind of
+// network, or not at all if the guard is narrow.
 type hostGuard struct {
 	own    *url.URL // of the server
 	narrow bool
@@ -41,7 +41,7 @@ type hostGuard struct {
 
 type dialer = func(ctx context.Context, network, addr string) (net.Conn, error)
 
-// newGuard returns the gate of this server's sign-in.
+// newGuard returns the host guard of this server's sign-in.
 func (h *handler) newGuard(narrow bool) *hostGuard {
 	g := &hostGuard{narrow: narrow, dials: (&net.Dialer{Timeout: dialTimeout}).DialContext}
 	var err error
@@ -68,7 +68,7 @@ func (h *handler) newGuard(narrow bool) *hostGuard {
 	}
 	g.tls, g.proxy = base.TLSClientConfig, base.Proxy
 	far, near := base.Clone(), base.Clone()
-	far.DisableKeepAlives, near.DisableKeepAlives = true, true // nobody would close what is left
+	far.DisableKeepAlives, near.DisableKeepAlives = true, true // nothing would close idle connections
 	near.Proxy = nil
 	near.DialContext = g.dial
 	if base.DialContext != nil {
@@ -82,7 +82,7 @@ func (h *handler) newGuard(narrow bool) *hostGuard {
 	return g
 }
 
-// through is the client behind a gate. Redirects may not leave the origin.
+// through returns the client behind a guard. Redirects may not leave the origin.
 func (h *handler) through(g *hostGuard) *http.Client {
 	c := &http.Client{Timeout: tokenTimeout}
 	if h.opts.HTTP != nil {

@@ -51,8 +51,8 @@ type grant struct {
 	expiry          time.Time
 }
 
-// A refusal is a token endpoint's no. Its description is left out of the text:
-// it is the server's and could repeat what it was sent.
+// A signinRefusal is a refusal of the token endpoint. It leaves out the description, which is the
+// server's text and could repeat what it was sent.
 type signinRefusal struct {
 	status int
 	code   string
@@ -65,8 +65,8 @@ func (r *signinRefusal) Error() string {
 	return fmt.Sprintf("the authorization server refused with status %d", r.status)
 }
 
-// final reports whether the no is about the token or the client, so that
-// trying again with the same can not help.
+// final reports whether the refusal is about the token or the client, so that a retry with the same
+// cannot help.
 func (r *signinRefusal) final() bool {
 	switch r.code {
 	case "invalid_grant", "invalid_client", "unauthorized_client":
@@ -170,8 +170,8 @@ func parseGrant(status int, data []byte, started time.Time) (*grant, error) {
 	return g, nil
 }
 
-// lifetime reads expires_in, which some servers send as text. What can not be
-// read, or is not above zero, counts as not said.
+// lifetime reads expires_in, which some servers send as text. A value that is unreadable or not
+// positive counts as missing.
 func lifetime(raw json.RawMessage) time.Duration {
 	n, err := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64)
 	if err != nil || !(n > 0) {

@@ -21,16 +21,16 @@ const maxPEM = 1 << 20
 type Pair struct {
 	// Config is for Options.TLS.
 	Config *tls.Config
-	// Names are the hosts the certificate is for, without those with a
-	// wildcard. They may go into Bind.Names: nobody else has that certificate.
+	// Names are the hosts the certificate is for, without wildcards. They may go into Bind.Names:
+	// only the owner has that certificate.
 	Names []string
 	// Warning is to be shown to the person, if there is one.
 	Warning string
 }
 
-// LoadPair reads a certificate, with those of its issuers below it, and its
-// key, both as PEM. A pair that can not serve is an error; one that browsers
-// will refuse, because its time is over or has not begun, is a warning.
+// LoadPair reads a certificate, with those of its issuers below it, and its key, both as PEM. An
+// unusable pair is an error; one that browsers will refuse, because it has expired or is not yet
+// valid, is a warning.
 func LoadPair(certFile, keyFile string, now time.Time) (Pair, error) {
 	cert, _, err := readPEM("certificate", certFile)
 	if err != nil {
@@ -112,7 +112,7 @@ func hasBlock(text []byte, kind string) bool {
 // namesOf are the hosts a certificate is for that can be hosts of ours.
 func namesOf(leaf *x509.Certificate) (names []string) {
 	for _, name := range leaf.DNSNames {
-		if isName(lower(name)) { // a wildcard is none
+		if isName(lower(name)) { // a wildcard is not a name
 			names = append(names, lower(name))
 		}
 	}
@@ -122,7 +122,7 @@ func namesOf(leaf *x509.Certificate) (names []string) {
 	return names
 }
 
-// tlsConfig is the config a gate serves with; nil stays nil.
+// tlsConfig returns the config a guard serves with; nil stays nil.
 func tlsConfig(c *tls.Config) (*tls.Config, error) {
 	if c == nil {
 		return nil, nil

@@ -88,8 +88,8 @@ func readToken(path string) (string, error) {
 	return token, nil
 }
 
-// makeToken puts a new token into place, unless another process was faster. It
-// is linked when it is complete, so that nobody ever reads half of one.
+// makeToken creates a new token file, unless another process was faster. The file is linked when it
+// is complete, so that it is never read half written.
 func makeToken(path string) (err error) {
 	raw := make([]byte, tokenBytes)
 	_, _ = rand.Read(raw)                                                     // never fails

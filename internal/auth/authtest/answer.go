@@ -13,7 +13,7 @@ import (
 // maxAnswer bounds what is read of one answer.
 const maxAnswer = 1 << 20
 
-// An answer is what came back for one request.
+// A response is what came back for one request.
 type response struct {
 	status int
 	header http.Header
@@ -62,7 +62,7 @@ func readAnswers(in *bufio.Reader, method string) (all []response, err error) {
 		a.body = string(body)
 		if resp.Header.Get("Content-Type") == "application/problem+json" {
 			var problem struct{ Code string }
-			_ = json.Unmarshal(body, &problem) // judge looks closer
+			_ = json.Unmarshal(body, &problem) // judge examines the body
 			a.code = problem.Code
 		}
 		all = append(all, a)
@@ -73,7 +73,7 @@ func readAnswers(in *bufio.Reader, method string) (all []response, err error) {
 	}
 }
 
-// isGate tells whether a code of a problem is one of the gate's own.
+// isGate reports whether a problem code is one of the guard's own.
 func isGate(code string) bool {
 	return slices.Contains([]string{
 		"no-tls", "wrong-host", "wrong-origin", "wrong-site", "bad-method", "long-target", "long-header", "no-token", "wrong-token",

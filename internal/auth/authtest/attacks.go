@@ -10,7 +10,7 @@ type attack struct {
 	name     string
 	raw      string
 	want     []int  // the status is one of these; nil: any
-	code     string // of the gate's problem; empty: any or none
+	code     string // of the guard's problem; empty: any or none
 	never2xx bool   // whatever the answer, not a good one
 	mayDrop  bool   // to hang up without an answer is good too
 }
@@ -163,8 +163,8 @@ func (s *site) tokens(d door) []attack {
 		raw: s.withoutToken(door{method: "POST", path: d.path}).sending("").withHeader("Trailer: Authorization").chunked("2\r\n{}\r\n0\r\nAuthorization: Bearer " + t + "\r\n\r\n")})
 }
 
-// contentAttacks is what forms of foreign pages can send, and bodies that are not what
-// they are said to be. All have the token, and none may be taken.
+// contentAttacks returns what forms of other origins can send, and bodies of another type than
+// declared. All carry the token, and none may be accepted.
 func (s *site) contentAttacks(d door) []attack {
 	var all []attack
 	for _, kind := range []string{

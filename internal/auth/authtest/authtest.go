@@ -1,7 +1,6 @@
-// Package authtest sends hostile requests to a server that runs behind a gate:
-// what foreign web pages, rebound names, other users of the machine and broken
-// or slow clients send. It knows the gate by its answers only, so that it can
-// be turned on any server of ours, the real command included.
+// Package authtest sends hostile requests to a server behind a guard: what web pages of other
+// origins, rebound names, other users of the machine and broken or slow clients send. It relies
+// only on responses, so that it can test any of our servers, including the real command.
 package authtest
 
 import (
@@ -14,20 +13,19 @@ import (
 	"time"
 )
 
-// Hostile checks that every one of paths of the server at addr refuses what is
-// to be refused, with our answer, and that the server is as good as before when
-// all is over. addr is host:port, or https://host:port for one that speaks TLS
-// (its certificate is not checked); token is the right one.
+// Hostile checks that every path of the server at addr refuses what must be refused, with our
+// response, and that the server works as before afterwards. addr is host:port, or https://host:port
+// for TLS (its certificate is not checked); token is the right one.
 //
-// A path may have a method in front, GET if it has none, and before that the
-// word "public" if it is served without token:
+// A path may have a method in front, GET if it has none, and before that the word "public" if it is
+// served without a token:
 //
 //	/v1/sessions
 //	POST /v1/calls
 //	public GET /console/
 //
-// Every request that could have an effect is one the gate refuses; only reads
-// are made for good. With -short, what takes the server's patience is left out.
+// Every request that could have an effect is one the guard refuses; only reads succeed. With
+// -short, slow tests of timeouts are left out.
 func Hostile(t *testing.T, addr, token string, paths []string) {
 	t.Helper()
 	s, doors, err := newSite(addr, token, paths)
@@ -47,7 +45,7 @@ func Hostile(t *testing.T, addr, token string, paths []string) {
 	s.control(t, doors)
 }
 
-// A reporter is told what is wrong; a *testing.T is one.
+// A reporter receives failures; a *testing.T is one.
 type reporter interface {
 	Helper()
 	Errorf(format string, args ...any)
@@ -59,16 +57,16 @@ type site struct {
 	token              string
 }
 
-// A door is a path of it.
+// A door is a path with its method.
 type door struct {
 	method, path string
 	public       bool
 }
 
-// String is a door as it was given.
+// String returns a door as it was given.
 func (d door) String() string { return d.method + " " + d.path }
 
-// writes tells whether a request to the door has a body.
+// writes reports whether a request to the door has a body.
 func (d door) writes() bool { return d.method == "POST" || d.method == "PUT" || d.method == "PATCH" }
 
 func newSite(addr, token string, paths []string) (*site, []door, error) {
@@ -155,7 +153,7 @@ func (s *site) control(r reporter, doors []door) {
 	}
 }
 
-// quick tries all that needs no waiting at one door.
+// quick tries all attacks that need no waiting on one door.
 func (s *site) quick(r reporter, d door) {
 	r.Helper()
 	for _, group := range [][]attack{

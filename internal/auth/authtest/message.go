@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A message is a request before it is written.
+// A rawRequest is a request before it is written.
 type rawRequest struct {
 	method, target, host string
 	header               []string

@@ -45,8 +45,8 @@ func (s *site) heads(d door) []attack {
 	return all
 }
 
-// framing are requests that two readers could cut in two ways. What is hidden
-// in them has a wrong token, as what is smuggled by a stranger would.
+// framing returns requests that two parsers could split in two ways. The hidden request has a wrong
+// token, as a smuggled one would.
 func (s *site) framing(d door) []attack {
 	inner := rawRequest{method: "GET", target: "/smuggled", host: s.host, header: []string{"Authorization: Bearer smuggled"}}.String()
 	length := fmt.Sprintf("Content-Length: %d", len(inner))
@@ -128,7 +128,7 @@ func (s *site) injections(d door) []attack {
 		"bad escape":             d.path + "%zz",
 		"half an escape":         d.path + "%f",
 	} {
-		all = append(all, attack{name: name, raw: read.to("GET", target).String()}) // judge: no header, no foreign place
+		all = append(all, attack{name: name, raw: read.to("GET", target).String()}) // judge: no header, no other location
 	}
 	return all
 }

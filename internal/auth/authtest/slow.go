@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// pipelined sends requests behind each other on one connection: each is judged
-// for itself, and nothing is answered after a wrong token.
+// pipelined sends several requests on one connection: each is checked by itself, and nothing is
+// answered after a wrong token.
 func (s *site) pipelined(r reporter, d door) {
 	r.Helper()
 	ask := s.good(door{method: "OPTIONS", path: d.path}).withHeader("Connection: keep-alive").String()
@@ -69,8 +69,8 @@ func (s *site) endless(r reporter, d door) {
 	}
 }
 
-// slow tries, at all doors at once, the server's patience: heads and bodies
-// that do not end. The connection must be over before our own deadline.
+// slow tests, on all doors at once, the server's timeouts: headers and bodies that do not end. The
+// connection must be closed before our own deadline.
 func (s *site) slow(r reporter, doors []door) {
 	r.Helper()
 	var all sync.WaitGroup
