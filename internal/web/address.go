@@ -173,7 +173,7 @@ func (a Address) Follow(location string) (Address, error) {
 func (a Address) absolute(ref string) string {
 	switch end := strings.IndexAny(ref, ":/?#"); {
 	case end >= 0 && ref[end] == ':':
-		return ref // with a scheme, or mistaken for that by somebody
+		return ref // with a scheme, or something that could be mistaken for one
 	case strings.HasPrefix(ref, "//"):
 		return a.scheme + ":" + ref
 	case ref[0] == '/':

@@ -27,7 +27,7 @@ var errEndless = errors.New("the encoded body has no end")
 // what ends a TLS connection does.
 const maxStray = 64 << 10
 
-// progressEvery is how often who watches is told how far a body has come.
+// progressEvery is the interval at which progress of a body is reported.
 const progressEvery = 250 * time.Millisecond
 
 // page reads the body of an answer.
@@ -68,7 +68,7 @@ func (a *response) page(ctx context.Context, limit int64) (*Page, error) {
 	return p, nil
 }
 
-// watched is a body whose coming is told to who watches.
+// watched returns a body that reports its progress.
 func (a *response) watched(body io.Reader) io.Reader {
 	if a.progress == nil {
 		return body

@@ -74,8 +74,8 @@ func (c *Cache) Get(session, key string) (*Page, bool) {
 	return k.page, true
 }
 
-// Put keeps a page, if it may be kept. What is too old goes, and what was used
-// the longest ago makes room: of the session first, then of all.
+// Put stores a page, if it may be stored. Expired pages are dropped, and then the least recently
+// used ones: of the session first, then of all.
 func (c *Cache) Put(session, key string, p *Page) {
 	k := &kept{session: session, key: key, page: p, at: c.now(), bytes: pageCost(key, p)}
 	c.mu.Lock()
@@ -110,8 +110,7 @@ func (c *Cache) Put(session, key string, p *Page) {
 	c.touch(s)
 }
 
-// dropOld drops pages that nobody may come back for. They are few beside what
-// it takes to fetch one.
+// dropOld drops expired pages. They are few compared with the cost of a fetch.
 func (c *Cache) dropOld(now time.Time) {
 	for e := c.recent.Front(); e != nil; {
 		next := e.Next()

@@ -9,10 +9,9 @@ import (
 	"github.com/helve-dev/helve/internal/text"
 )
 
-// cleanText makes foreign text harmless and keeps it readable: line ends become
-// \n, odd spaces plain ones, marks that only shape letters go, and every other
-// character that can not be seen becomes the escape that [text.Visible] has
-// for it. Indentation stays as it is: it may be code.
+// cleanText makes untrusted text harmless and keeps it readable: line ends become \n, unusual
+// spaces plain ones, formatting marks are removed, and every other invisible character becomes the
+// escape that [text.Visible] has for it. Indentation stays as it is: it may be code.
 func cleanText(s string) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
 	if !text.HasHidden(s) {
@@ -74,9 +73,8 @@ func cutText(s string, n int) (string, bool) {
 	return s, false
 }
 
-// unmarked takes the marks of HTML out of a snippet that is HTML: tags that
-// only set letters off go, and references become their characters. Other
-// angle brackets stay: they are somebody's code.
+// unmarked removes HTML from a snippet that is HTML: inline tags are dropped, and references become
+// their characters. Other angle brackets stay: they may be code.
 func unmarked(s string) string {
 	if !strings.ContainsAny(s, "<&") {
 		return s
@@ -124,8 +122,8 @@ func formattingTag(s string) (n int, breaks bool) {
 	return 0, false
 }
 
-// pageText returns what a page of HTML says, roughly: for an error, where nobody
-// wants to read tags.
+// pageText returns the rough text of an HTML page, for an error message, in which tags would only
+// disturb.
 func pageText(page string) string {
 	var out strings.Builder
 	for {

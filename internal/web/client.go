@@ -52,7 +52,7 @@ type Client struct {
 	wrong error                            // what is wrong with the options
 }
 
-// New makes a client. Options that can not be used are reported by every Get.
+// New returns a client. Invalid options are reported by every Get.
 func New(opts Options) *Client {
 	if opts.Resolver == nil {
 		opts.Resolver = net.DefaultResolver
@@ -70,14 +70,13 @@ type Get struct {
 	Header  http.Header // of these only Accept… follows a redirect to another origin
 	Limit   int64       // how much of the body is kept, decompressed; 5 MiB if 0
 
-	// Judge is asked about every hop before anything of it is looked up, and
-	// once more about a name that turned out to lead inside. Its error ends the
-	// fetch and can be found in the error of Get. A nil Judge lets pass what is
-	// not inside.
+	// Judge is called for every hop before anything of it is looked up, and once more for a name
+	// that resolves to a local address. Its error ends the fetch and can be found in the error of
+	// Get. A nil Judge allows all public addresses.
 	Judge func(ctx context.Context, h Hop) error
 
-	// Progress is told how many bytes of the body have come so far, before
-	// decompression, some times a second. It may be nil.
+	// Progress is called with the number of bytes of the body received so far, before
+	// decompression, a few times a second. It may be nil.
 	Progress func(bytes int64)
 }
 
@@ -108,9 +107,8 @@ type fetch struct {
 	public bool     // all hops so far
 }
 
-// Get fetches a page. An answer of any status is one. The time for all of it
-// is that of ctx; if ctx is cancelled, the error is its cause. All other errors
-// but Judge's are of type *[Error].
+// Get fetches a page. A response of any status is one. ctx bounds the total time; if it is
+// cancelled, the error is its cause. All other errors but Judge's are of type *[Error].
 func (c *Client) Get(ctx context.Context, g Get) (*Page, error) {
 	if c.wrong != nil {
 		return nil, c.wrong

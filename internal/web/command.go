@@ -123,7 +123,7 @@ func structured(out []byte) bool {
 	return len(inner) == 0 || bytes.IndexByte([]byte("{[\"'"), inner[0]) >= 0
 }
 
-// broken says where what is meant to be JSON is none; nil where it is.
+// broken says where printed is not valid JSON; nil if it is valid.
 func (c *command) broken(printed []byte) error {
 	var all json.RawMessage
 	wrong, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(printed, &all))

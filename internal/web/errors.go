@@ -8,7 +8,7 @@ import (
 // The codes of an [Error].
 const (
 	CodeInvalidURL          = "invalid-url"          // could be read in two ways, or in none
-	CodeBlockedAddress      = "blocked-address"      // leads where nobody may be sent
+	CodeBlockedAddress      = "blocked-address"      // leads to an address that is never allowed
 	CodeRedirectRefused     = "redirect-refused"     // a redirect to where it may not lead
 	CodeTooManyRedirects    = "too-many-redirects"   // or a loop of them
 	CodeUnexpectedRedirect  = "unexpected-redirect"  // one that was not wanted
@@ -53,7 +53,7 @@ func invalid(format string, args ...any) *Error {
 	return &Error{Code: CodeInvalidURL, Message: "invalid URL: " + fmt.Sprintf(format, args...)}
 }
 
-// shortenText shortens what somebody else chose the length of.
+// shortenText shortens text whose length is not under our control.
 func shortenText(s string) string { return shorten(s, 200) }
 
 func shorten(s string, most int) string {

@@ -37,9 +37,8 @@ func ofLiteral(at Address) []netip.Addr {
 	return []netip.Addr{at.ip}
 }
 
-// looksInside reports whether a name is one of those that are given inside a
-// network. A proxy would look it up where nobody can judge it, so it is looked
-// up here.
+// looksInside reports whether a name is typical of a local network. It is looked up here, because a
+// proxy would look it up without any check.
 func looksInside(host string) bool {
 	i := strings.LastIndexByte(host, '.')
 	switch host[i+1:] {
@@ -49,7 +48,7 @@ func looksInside(host string) bool {
 	return i < 0 || strings.HasSuffix(host, ".home.arpa")
 }
 
-// A verdict is Judge's error, so that it is known from our own.
+// A verdict is Judge's error, which distinguishes it from our own.
 type verdict struct{ err error }
 
 func (v *verdict) Error() string { return v.err.Error() }
@@ -97,7 +96,7 @@ func (f *fetch) resolveRoute(ctx context.Context, at Address) (way, error) {
 	return w, nil
 }
 
-// checkPlace refuses a place that no answer of Judge's could open.
+// checkPlace refuses a place that Judge cannot allow.
 func (f *fetch) checkPlace(at Address, place Place) error {
 	switch {
 	case place.Never():
@@ -125,8 +124,8 @@ func blocked(format string, args ...any) *Error {
 	return &Error{Code: CodeBlockedAddress, Message: fmt.Sprintf(format, args...)}
 }
 
-// resolve looks a name up, once. All answers have to be in one place: of
-// several, nobody could say which is meant.
+// resolve looks a name up, once. All addresses must be in one place, because it is unknown which of
+// them would be used.
 func (c *Client) resolve(ctx context.Context, at Address) ([]netip.Addr, Place, error) {
 	found, err := c.opts.Resolver.LookupNetIP(ctx, "ip", at.host)
 	if err != nil {

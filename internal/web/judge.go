@@ -19,11 +19,10 @@ type Asker interface {
 	Allowed(req permission.Request) bool
 }
 
-// A Judge puts the hops of one fetch to the rules, each before anything of it
-// is looked up, and once more where its name turns out to lead inside: the
-// permission is "webfetch", and for what is inside a rule has to name the
-// host. Whoever fetches for a model goes by it, so that one rule is about all
-// of them.
+// A Judge checks the hops of one fetch against the rules, each before anything of it is looked up,
+// and once more if its name resolves to a local address. The permission is "webfetch"; for a local
+// address a rule must name the host. All fetches for a model use it, so that one rule applies to
+// all of them.
 type Judge struct {
 	By Asker
 	// Metadata is shown to a person beside the address.
@@ -33,8 +32,8 @@ type Judge struct {
 	inside  []bool          // by hop: it leads to this machine or a private network
 }
 
-// Hop asks about a hop; it is what [Get] wants for a judge. What no rule opens
-// is an *[Error], all else is the asker's.
+// Hop checks a hop; it is the Judge of a [Get]. A hop that no rule allows is an *[Error]; other
+// errors are those of the permission request.
 func (j *Judge) Hop(ctx context.Context, h Hop) error {
 	place := cmp.Or(h.Place, h.Address.Place())
 	if place.Never() {

@@ -14,8 +14,8 @@ import (
 // maxHits is how many results of a reply are looked at.
 const maxHits = 200
 
-// items is an array of things of which odd ones are skipped and only the first
-// are kept, so that a reply takes no more room than it has bytes.
+// items is an array that skips invalid elements and keeps only the first ones, so that a reply
+// takes no more memory than it has bytes.
 type items[T any] []T
 
 // UnmarshalJSON never fails: what is no array is an empty one.

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// A Page is an answer, of whatever status. Pages are shared; nobody may change
-// one.
+// A Page is a response, of any status. Pages are shared and must not be changed.
 type Page struct {
 	Address Address     // the last
 	Chain   []Redirect  // the redirects that led there

@@ -8,7 +8,7 @@ import (
 // A Place is where an address is, seen from this machine.
 type Place string
 
-// The places. Nobody is ever sent to those from Link on.
+// The places. Those from Link on are never allowed.
 const (
 	Unknown  Place = ""         // a name that has not been looked up
 	Public   Place = "public"   // the internet
@@ -18,7 +18,7 @@ const (
 	Metadata Place = "metadata" // where clouds hand out credentials
 	Carrier  Place = "carrier"  // shared space of a provider
 	Special  Place = "special"  // set apart for tests, protocols or a site
-	Reserved Place = "reserved" // for nobody: multicast, unspecified, documentation, not assigned
+	Reserved Place = "reserved" // never allowed: multicast, unspecified, documentation, not assigned
 )
 
 // Inside reports whether the place can be reached only from here, so that a

@@ -30,9 +30,8 @@ type block struct {
 	body string
 }
 
-// render returns the list of results that all providers have: at most count of
-// them and, but for a last line that says so, at most most characters. The
-// room that the texts have is shared: long ones are shortened first.
+// render returns the list of results that all providers have: at most count of them and, except for
+// a last line that says so, at most most characters. Long texts are shortened first.
 func render(hits []hit, q SearchQuery, hide func(string) string) string {
 	blocks := make([]block, 0, min(len(hits), q.Count))
 	for _, h := range hits {
@@ -88,7 +87,7 @@ func notice(most, lost, short int) string {
 // trimmed returns the hit without what would be cut off anyway, before more
 // work is done on it. A secret must not be cut in two.
 func (h hit) trimmed(most int, hide func(string) string) hit {
-	const spare = 16 << 10 // for what takes no room when it is shown
+	const spare = 16 << 10 // for characters without width
 	trim := func(s string, n int) string {
 		if n = 8*n + spare; len(s) > n {
 			s, _ = text.Cut(hide(s), n)
@@ -142,8 +141,8 @@ func (h hit) renderHit(number int, hide func(string) string) (block, bool) {
 	return block{head, body.String()}, true
 }
 
-// shortenToFit shortens the longest texts until all have room together, and returns how
-// many it shortened.
+// shortenToFit shortens the longest texts until all fit together, and returns how many it
+// shortened.
 func shortenToFit(blocks []block, room int) (short int) {
 	const mark = " …"
 	sizes := make([]int, len(blocks))

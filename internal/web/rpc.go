@@ -176,7 +176,7 @@ func reported(raw json.RawMessage) string {
 	return fmt.Sprintf("%s (code %s)", e.Message, e.Code)
 }
 
-// A word is a string that somebody else writes: anything but a string is "".
+// A word is a string in an untrusted reply: anything but a string is "".
 type word string
 
 // UnmarshalJSON never fails, so that one odd field does not cost the rest.

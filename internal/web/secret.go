@@ -15,7 +15,7 @@ import (
 // maxBrief is how much of a server's words an error repeats, in characters.
 const maxBrief = 1000
 
-// A secret is what nobody may read, in all the ways it may be written.
+// A secret is a text that must not be shown, in all the ways it may be encoded.
 type secret struct {
 	keys   [][]rune
 	starts string // what one of them can begin with
@@ -193,7 +193,7 @@ func escaped(r rune, s string) int {
 	return 0
 }
 
-// hex reads digits; -1 where they are none.
+// hex parses hexadecimal digits; -1 if they are not.
 func hex(digits string) rune {
 	n, err := strconv.ParseUint(digits, 16, 32)
 	if err != nil {

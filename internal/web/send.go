@@ -23,15 +23,15 @@ const (
 	surplusTime      = 3 * time.Second
 )
 
-// An answer is a response whose body has not been read, with the connections
-// that were made for it.
+// A response is a response whose body has not been read, with the connections that were made for
+// it.
 type response struct {
 	resp *http.Response
 	way  *lines
 	stop func() bool
 	at   Address
 
-	progress func(bytes int64) // nil: nobody watches
+	progress func(bytes int64) // may be nil
 }
 
 func (a *response) close() {

@@ -232,7 +232,7 @@ func (s *site) decode(p *Page, into any) error {
 	return f
 }
 
-// lookupTooLong is a reply that can not be used because its end is missing.
+// lookupTooLong is the error for a reply that is unusable because its end is missing.
 func lookupTooLong() error {
 	return &rawSearchError{
 		code: "reply",
