@@ -1,21 +1,18 @@
-// Package bundle makes one JavaScript program of the tool and plugin files of
-// a config folder, so that an engine without a module system, a file system
-// or TypeScript can run them. It reads files and nothing else: it fetches,
-// installs and writes nothing, and it runs none of what it reads.
+// Package bundle makes one JavaScript program of the tool and plugin files of a config folder, so
+// that an engine without a module system, a file system or TypeScript can run them. It only reads
+// files: it fetches, installs and writes nothing, and runs none of what it reads.
 //
-// The files share one program because they share helper modules, and a helper
-// must have one instance. They do not share their mistakes: a file that can
-// not be read, parsed or linked is left out and reported, and one that throws
-// while it is loaded is caught by its own entry.
+// The files share one program because they share helper modules, and a helper must have one
+// instance. Errors stay separate: a file that cannot be read, parsed or linked is left out and
+// reported, and one that throws while it is loaded is caught by its own entry.
 //
-// The program is the body of a CommonJS module. What it exports is
+// The program is the body of a CommonJS module. It exports
 //
 //	exports.files = [{ file: "tools/x.ts", load: async () => ({ exports } | { error }) }, …]
 //
-// in the order of [Options.Files], without those that can not be loaded.
-// Nothing of a file runs before its load is called, and load never rejects.
-// The exports are those that import() gives: a CommonJS file has its
-// module.exports as default. A require or import of a computed name becomes a
+// in the order of [Options.Files], without those that cannot be loaded. Nothing of a file runs
+// before its load is called, and load never rejects. The exports are those that import() gives: a
+// CommonJS file has its module.exports as default. A require or import of a computed name becomes a
 // call of the require the program is given.
 package bundle
 
@@ -120,7 +117,7 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Text)
 }
 
-// A Need is a use of something an embedded engine can not give.
+// A Need is a use of something an embedded engine cannot provide.
 type Need struct {
 	// API is its name: "WebAssembly", "Bun.serve", "node:http", "native add-on x.node".
 	API string
@@ -132,9 +129,8 @@ type Need struct {
 	Guarded bool
 }
 
-// Build makes a program. It fails only when there is none to be made: when
-// the options are wrong, ctx ends, or the folder's own settings can not be
-// read. What is wrong with single files is in the result.
+// Build makes a program. It fails only if the options are wrong, ctx ends, or the folder's own
+// settings cannot be read. Errors of single files are in the result.
 func Build(ctx context.Context, o Options) (*Result, error) {
 	o, err := o.checked()
 	if err != nil {

@@ -35,8 +35,8 @@ func quote(s string) string {
 	return string(b)
 }
 
-// throwing is a module that fails when it is loaded, in place of one that
-// can not be had. It is CommonJS so that any name may be imported from it.
+// throwing returns a module that fails when it is loaded, in place of one that is not available. It
+// is CommonJS so that any name may be imported from it.
 func throwing(kind, text string) string {
 	return "module.exports = {}; throw Object.assign(new " + kind + "(" + quote(text) + "), { code: \"ERR_MODULE\" });\n"
 }

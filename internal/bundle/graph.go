@@ -14,8 +14,8 @@ type edge struct {
 	always   bool // evaluated whenever the importing module is
 }
 
-// A graph is who imports whom. Files are named by their path, other modules
-// by namespace and name.
+// A graph records which module imports which. Files are named by their path, other modules by
+// namespace and name.
 type graph struct {
 	edges   map[string][]edge
 	modules map[string]string // of the files of the options

@@ -15,8 +15,8 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// absorb turns the errors of a round into knowledge for the next one. An
-// error it can not learn from ends the build.
+// absorb learns from the errors of a round for the next one. An error it cannot learn from ends the
+// build.
 func (s *buildSession) absorb(messages []api.Message) error {
 	learned := false
 	for _, m := range messages {
@@ -130,7 +130,7 @@ func (s *buildSession) addUnresolved(m api.Message, spec string) bool {
 	return true
 }
 
-// damaged remembers all imports of a package whose settings can not be read.
+// damaged records all imports of a package whose settings cannot be read.
 func (s *buildSession) damaged(m api.Message, home string) (learned bool) {
 	name := filepath.ToSlash(home)
 	name = name[strings.LastIndex(name, "/node_modules/")+len("/node_modules/"):]

@@ -212,8 +212,7 @@ func (n *nester) closePending(statements bool) {
 	}
 }
 
-// operandNext reports whether what follows can not go on with what was
-// before, so that a slash begins a regular expression.
+// operandNext reports whether an operand must follow, so that a slash begins a regular expression.
 func (n *nester) operandNext() bool {
 	switch n.word {
 	case "return", "typeof", "case", "in", "of", "void", "delete", "await", "yield", "else", "do", "new", "throw":

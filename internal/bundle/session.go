@@ -19,7 +19,7 @@ const maxRounds = 50
 // A ref is an import as it is written in a file.
 type ref struct{ importer, spec string }
 
-// A session is one build: what is known of the files after some rounds.
+// A buildSession is one build: what is known of the files after some rounds.
 type buildSession struct {
 	o      Options
 	began  time.Time
@@ -27,8 +27,8 @@ type buildSession struct {
 	vetter *vetter
 
 	// What earlier rounds found.
-	dropped  map[string][]Problem // of Files: those that can not be loaded
-	broken   map[string]Problem   // by path: files that can not be compiled
+	dropped  map[string][]Problem // of Files: those that cannot be loaded
+	broken   map[string]Problem   // by path: files that cannot be compiled
 	missing  map[ref]int          // imports that lead nowhere: which of losses
 	losses   []Problem
 	typesRef map[ref]bool        // imports of files of types only
@@ -160,8 +160,8 @@ func (s *buildSession) accept(out api.BuildResult) (done bool, err error) {
 	return true, nil
 }
 
-// mend puts the paths right that the compiler's source map has changed: it
-// writes a backslash, which a name may have, as a slash.
+// mend fixes paths in the compiler's source map, which replaces a backslash, legal in a name, by a
+// slash.
 func (s *buildSession) mend() {
 	slashed := map[string]string{}
 	for path := range s.sources {

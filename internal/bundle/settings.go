@@ -19,7 +19,7 @@ import (
 // down into them by calling itself, so they are looked at first.
 const (
 	maxSettings = 1 << 20 // bytes
-	maxOpen     = 50_000  // brackets, wherever they are: they can not nest deeper than that
+	maxOpen     = 50_000  // brackets, wherever they are: the nesting cannot be deeper than that
 	maxFolders  = 20_000  // of one package
 	maxString   = 1000    // bytes of a path in settings
 )
@@ -38,7 +38,7 @@ func newVetter() *vetter {
 	return &vetter{files: map[string]error{}, dirs: map[string]error{}, homes: map[string]error{}}
 }
 
-// checkSettings says why a file can not be settings. One that is not there can.
+// checkSettings says why a file cannot be used as settings. A missing file can.
 func (v *vetter) checkSettings(path string) (text string, err error) {
 	if err, known := v.files[path]; known {
 		return "", err
@@ -216,7 +216,7 @@ func (v *vetter) checkPackage(home string) error {
 	v.homes[home] = filepath.WalkDir(home, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			return nil // what can not be read is not read by the compiler either
+			return nil // the compiler does not read it either
 		case d.IsDir() && d.Name() == "node_modules" && path != home:
 			return fs.SkipDir
 		case d.IsDir():
@@ -284,8 +284,8 @@ func (v *vetter) led(spec string) error {
 	return nil
 }
 
-// wary gives what the compiler is told instead of looking for an import, if
-// there are settings on the way that it should not read.
+// wary returns what the compiler gets instead of resolving an import, if it would read unsafe
+// settings on the way.
 func (s *buildSession) wary(a api.OnResolveArgs) (api.OnResolveResult, bool) {
 	err := s.vetter.imported(a.ResolveDir, a.Path)
 	s.vetter.mu.Lock()

@@ -26,7 +26,7 @@ const (
 	filenameName = "$helve$filename"
 )
 
-// A source is a file as it was read, once, for all rounds of a build.
+// A sourceFile is a file as it was read, once, for all rounds of a build.
 type sourceFile struct {
 	raw    string // as it is in the file, but for a byte order mark
 	text   string // as the compiler gets it, if it is a script
@@ -173,7 +173,7 @@ func (s *sourceFile) originalPosition(line, column int) (int, int) {
 	return line, column
 }
 
-// lineOf finds the line on which a module is imported, 0 if it can not tell.
+// lineOf finds the line on which a module is imported; 0 if unknown.
 func (s *sourceFile) lineOf(spec string) int {
 	word := regexp.QuoteMeta(spec)
 	at := regexp.MustCompile(`(?:from|import|require)\s*\(?\s*["'` + "`" + `]` + word + `["'` + "`" + `]`).FindStringIndex(s.text)
@@ -226,8 +226,8 @@ func LoaderOf(path string) api.Loader {
 	return api.LoaderNone
 }
 
-// dataModule is the virtual module that parses what the compiler can not. It
-// has a function of a text for each kind of data.
+// dataModule is the virtual module that parses the data formats that the compiler cannot. It has a
+// function for each format.
 const dataModule = "helve:data"
 
 // dataOf is the kind of data of a file, by the type its import asks for or
@@ -264,7 +264,7 @@ func declaration(spec string) bool {
 	return false
 }
 
-// binary reports whether a text file is none.
+// binary reports whether a text file is binary.
 func binary(text string) bool {
 	return bytes.IndexByte([]byte(text[:min(len(text), 8000)]), 0) >= 0
 }

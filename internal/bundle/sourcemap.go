@@ -177,14 +177,13 @@ func (s *buildSession) packMap() ([]byte, error) {
 	return json.Marshal(m)
 }
 
-// Position finds where the code at a line and column of the program, counted
-// from 1, comes from: a file, or a module that is none, by namespace and name
-// ("virtual:fs"). The file is empty where the program was made up. A column
-// of 0 means the whole line, and the first thing on it is found.
+// Position maps a line and column of the program, counted from 1, to a file, or to another module,
+// by namespace and name ("virtual:fs"). The file is empty for generated code. A column of 0 stands
+// for the first mapped position of the line.
 func (r *Result) Position(line, column int) (file string, fileLine, fileColumn int) {
 	r.once.Do(func() {
 		if r.table.list == nil {
-			// A map that can not be read tells no positions.
+			// An unreadable map has no positions.
 			r.table, _ = readMap(r.Map, "/")
 		}
 	})

@@ -6,13 +6,12 @@ import (
 	"strings"
 )
 
-// ES modules are strict code and CommonJS modules are not, but the compiler
-// makes one script of both, in which nothing is strict. So the program is put
-// in another order: first what is CommonJS, then, in a strict function, the
-// rest. Only whole lines move; which was where is told by the source map.
+// ES modules are strict code and CommonJS modules are not, but the compiler makes one script of
+// both, in which nothing is strict. So the program is reordered: first CommonJS modules, then, in a
+// strict function, the rest. Only whole lines move; the source map records from where.
 //
-// Names of the strict part that CommonJS modules use (those of ES modules they
-// require) are declared before both.
+// Names of the strict part that CommonJS modules use (those of ES modules they require) are
+// declared before both.
 
 // strictStart and strictEnd are put at the ends of lines, so that they move
 // nothing.
@@ -21,7 +20,7 @@ const (
 	strictEnd   = ` })();`
 )
 
-// A part is a module in the program, by its lines.
+// A moduleLines is the range of lines of a module in the program.
 type moduleLines struct{ from, to int }
 
 // arrange makes the ES modules of a program strict.
