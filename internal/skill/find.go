@@ -27,7 +27,7 @@ type Index struct {
 	mu    sync.Mutex
 	set   *Set            // of the last search
 	marks []mark          // what it looked at; nil if that does not show changes
-	trust map[string]bool // what it was told of the folders of the project
+	trust map[string]bool // the results of Trusted for the folders of the project
 	until time.Time       // when the set of a search that ran out of time is too old
 	known map[string]note // what the files said, by path
 }

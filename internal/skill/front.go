@@ -111,8 +111,7 @@ type key struct {
 	line   int
 }
 
-// readFront reads front matter, and once more with its values mended where it
-// is no YAML.
+// readFront parses front matter, and if it is not valid YAML, once more with its values repaired.
 func readFront(front string) (map[string]key, *FormatError) {
 	keys, fault := decode(front)
 	if fault == nil {
@@ -126,8 +125,8 @@ func readFront(front string) (map[string]key, *FormatError) {
 	return nil, fault
 }
 
-// mend quotes each value with a colon that stands on the line of its key, and
-// is not quoted or a block already. Lines keep their numbers.
+// mend quotes each value with a colon that is on the line of its key, and is not quoted or a block
+// already. Line numbers stay the same.
 func mend(front string) string {
 	lines := strings.Split(front, "\n")
 	plain := regexp.MustCompile(`^([A-Za-z_][\w.-]*)[ \t]*:(?:[ \t]+(.*))?$`)

@@ -81,8 +81,8 @@ func (s Skill) load() (*Text, error) {
 	return text, nil
 }
 
-// readFile reads a regular file of at most limit bytes; a pipe or device of
-// that name holds nobody up. The error is a [*Fault].
+// readFile reads a regular file of at most limit bytes; it does not block on a pipe or device. The
+// error is a [*Fault].
 func readFile(path string, limit int64) ([]byte, fs.FileInfo, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

@@ -13,7 +13,7 @@ type root struct {
 	holder string // the folder that it belongs to
 	trust  string // the folder whose trust it shares
 	ours   bool   // it is the user's and not the project's
-	named  bool   // somebody named it: it is a problem if it is not there
+	named  bool   // named in the config: it is a problem if it is missing
 }
 
 // places lists where skills may be, lowest first. Of a folder that is there
@@ -70,8 +70,8 @@ func (o Options) above() []string {
 	return dirs
 }
 
-// project is the root of the project. Where there is none, and the worktree
-// is the whole disk, that is Dir.
+// project returns the root of the project. If there is none, and the worktree is the whole disk,
+// that is Dir.
 func (o Options) project() string {
 	if top := filepath.Clean(o.Worktree); o.Worktree != "" && filepath.Dir(top) != top && isWithin(o.Dir, top) {
 		return top
@@ -125,7 +125,7 @@ func isWithin(path, dir string) bool {
 	return strings.HasPrefix(path, dir)
 }
 
-// A fence is what links of a stranger may lead to.
+// A fence bounds where links of an untrusted project may lead.
 type fence struct{ dirs []string } // real paths
 
 // contains reports whether a real path is inside.

@@ -1,21 +1,18 @@
-// Package skill finds and reads skills: folders with a file SKILL.md, whose
-// front matter names and describes what the text below it teaches.
+// Package skill finds and reads skills: folders with a file SKILL.md, whose front matter names and
+// describes what the text below it teaches.
 //
-// Skills stand in the folders of several agents, of the project and of the
-// user, and everything there may be missing, broken, huge, linked in circles
-// or a stranger's. So whatever is called SKILL.md is a [Candidate], taken or
-// with the reason why not; a search is bounded in files, folders, depth and
-// time; and one bad file spoils nothing but itself.
+// Skills are found in the folders of several agents, of the project and of the user. Any of them
+// may be missing, broken, huge, linked in circles or untrusted. So every SKILL.md is a [Candidate],
+// which is taken or says why not; a search is bounded in files, folders, depth and time; and a bad
+// file affects only itself.
 //
 // # Trust
 //
-// A skill is text for a model, not code: finding and loading one runs nothing.
-// What a project that nobody has trusted says is therefore offered like that
-// of any other, since the model could read the same file with its read tool
-// anyway. It is marked as Guarded, so that who is asked can be told. What such
-// a project may not do is to act for the user: its skill never takes the place
-// of one of the user's own of the same name, and its links are not followed
-// out of it.
+// A skill is text for a model, not code: finding and loading one runs nothing. So the skills of an
+// untrusted project are offered like any other, since the model could read the same file with its
+// read tool anyway. They are marked as Guarded, so that a permission request can show it. An
+// untrusted project may not act for the user: its skill never replaces one of the user's own of the
+// same name, and links that lead out of the project are not followed.
 package skill
 
 import (
@@ -147,13 +144,12 @@ func (s *Set) Get(name string) (Skill, bool) {
 type find struct {
 	Candidate
 	dir   string
-	info  fs.FileInfo // of the file, nil where there is none
+	info  fs.FileInfo // of the file; nil if there is none
 	fence *fence
 }
 
-// decide chooses among the finds, which are in the order of their places: the
-// last one of a name counts, unless it is a stranger's and an earlier one is
-// the user's.
+// decide chooses among the finds, which are in the order of their places: the last one of a name
+// counts, unless it is from an untrusted project and an earlier one is the user's.
 func decide(finds []find, limit int64) *Set {
 	set := &Set{Candidates: make([]Candidate, len(finds))}
 	holder := map[string]int{} // of a name

@@ -36,8 +36,8 @@ type search struct {
 	full     bool // it may not go on
 }
 
-// run searches all places. Those of strangers come last: they must not use up
-// what the others need. What is found stays in the order of the places.
+// run searches all places. Untrusted ones come last, so that they cannot use up the limits. The
+// finds stay in the order of the places.
 func (s *search) run() {
 	var walks []*walk
 	for _, p := range s.opt.places() {
@@ -64,7 +64,7 @@ type folderRef struct {
 	depth      int
 }
 
-// startWalk begins the walk through a place, and returns nil where there is none.
+// startWalk begins the walk through a place; it returns nil if there is none.
 func (s *search) startWalk(p root) *walk {
 	info, err := s.stat(p.path)
 	if err != nil {
