@@ -22,7 +22,7 @@ const (
 // A mask has a bit for each column of a block.
 type mask [trigramWide / 64]uint64
 
-// A block holds the signatures of one class, side by side.
+// A trigramBlock holds the signatures of one class, side by side.
 type trigramBlock struct {
 	class int // log2 of the number of rows
 	width int // number of columns
@@ -89,7 +89,7 @@ func (b *trigramBlock) take(id uint32) (column int) {
 	return column
 }
 
-// freeColumn gives a column free. Its bits stay until somebody needs the column.
+// freeColumn marks a column as free. Its bits stay until the column is used again.
 func (b *trigramBlock) freeColumn(column int) {
 	b.used[column/64] &^= 1 << (column % 64)
 	b.count--

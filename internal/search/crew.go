@@ -67,7 +67,7 @@ type worker struct {
 	looked  int    // files since it was last said
 }
 
-// walk is the road on which nothing is known: the whole tree is walked.
+// walk searches without prior knowledge: it walks the whole tree.
 func (c *workerPool) walk(ctx context.Context) error {
 	s, dir, err := openScope(ctx, c.where)
 	if err != nil {
@@ -85,10 +85,9 @@ func (c *workerPool) walk(ctx context.Context) error {
 	return nil
 }
 
-// searchListed is the road on which the files are known: only those are looked at
-// that next gives, which is called by one goroutine at a time. They come in
-// the order that is wanted, and a bar does not shut them. The surveyor and the
-// folder are those of [openScope]; follow closes the folder.
+// searchListed searches a known list of files: only those that next returns, which is called by one
+// goroutine at a time, in the wanted order. They are not subject to an [Exclusion]. The surveyor
+// and the folder are those of [openScope]; follow closes the folder.
 func (c *workerPool) searchListed(ctx context.Context, s *surveyor, dir *dirHandle, next func() (candidate, bool)) {
 	c.holder.open(dir)
 	defer c.holder.close()
@@ -142,7 +141,7 @@ func (c *workerPool) hire(s *surveyor) *worker {
 	return w
 }
 
-// push puts work on the stack, and sees to it that somebody does it.
+// push puts work on the stack, and ensures that a worker does it.
 func (c *workerPool) push(ctx context.Context, items []item) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -317,7 +316,7 @@ func (w *worker) readFolder(ctx context.Context, p *walkFolder, dir *dirHandle, 
 	return nil
 }
 
-// visit looks at files of a folder that was read by somebody.
+// visit searches files of a folder that was read before.
 func (w *worker) visit(ctx context.Context, p *walkFolder, files []dirEntry) {
 	holder := &w.crew.holder
 	dir, err := holder.borrow(p)

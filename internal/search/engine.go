@@ -27,8 +27,8 @@ type Grep struct {
 	LineMax int           // how many bytes of a line are kept; 0 is 8 KiB
 	Budget  time.Duration // after that long the answer is what was found so far; 0 is no limit
 	Bar     *Exclusion
-	// Report, if not nil, is told from time to time how far a long search is.
-	// It is called by one goroutine at a time.
+	// Report, if not nil, is called periodically with the progress of a long search, by one
+	// goroutine at a time.
 	Report func(Progress)
 }
 

@@ -16,7 +16,7 @@ func openWhole(dir int, name string, flags int) (fd int, ok bool, err error) {
 		switch err {
 		case unix.EINTR:
 			continue
-		case unix.EAGAIN, // somebody has a lease on the file: opening it part by part says so
+		case unix.EAGAIN, // a process has a lease on the file: opening it component by component returns that error
 			unix.ENOSYS, unix.EPERM, unix.EINVAL, unix.E2BIG, unix.ENAMETOOLONG:
 			return -1, false, nil
 		}

@@ -28,7 +28,7 @@ const maxGlob = 4096
 // maxNesting is how deep braces may be nested.
 const maxNesting = 32
 
-// ErrGlob is in the error of a search whose globs can not be read.
+// ErrGlob is wrapped by the error of a search with invalid globs.
 var ErrGlob = errors.New("bad glob")
 
 var (

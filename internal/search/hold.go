@@ -50,7 +50,7 @@ func (h *holder) open(dir *dirHandle) {
 	h.root.prev, h.root.next = &h.root, &h.root
 }
 
-// close closes all handles. Nobody may use one any more.
+// close closes all handles. None may be used any more.
 func (h *holder) close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -124,8 +124,7 @@ func (h *holder) borrow(p *walkFolder) (*dirHandle, error) {
 	return dir, nil
 }
 
-// share keeps a handle that was opened again, unless somebody else was
-// quicker, and borrows it.
+// share keeps and borrows a reopened handle, unless another goroutine was faster.
 func (h *holder) share(p *walkFolder, dir *dirHandle) *dirHandle {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -155,7 +154,7 @@ func (h *holder) borrowed(p *walkFolder) {
 	h.check(p)
 }
 
-// check closes a handle that nobody needs any more.
+// check closes a handle that is no longer needed.
 func (h *holder) check(p *walkFolder) {
 	if p.waiting <= 0 && p.users == 0 && p != &h.root && p.dir != nil {
 		h.closeHandle(p)

@@ -20,7 +20,7 @@ const (
 	maxRecent = 20
 )
 
-// A hunt is a search under way, whichever road it takes.
+// A hunt is a search in progress, with either strategy.
 type hunt struct {
 	engine  *Engine
 	where   Options
@@ -35,7 +35,7 @@ type hunt struct {
 	putOff atomic.Bool  // files are put off until the walk is over
 
 	mu     sync.Mutex
-	tell   bool // somebody wants to know
+	tell   bool // progress is requested
 	recent []Hit
 }
 
@@ -147,7 +147,7 @@ func (b *Exclusion) shuts(name []byte) bool {
 	return (b.Suspect == nil || b.Suspect(text)) && b.Shut(text)
 }
 
-// countFailure counts a file that cannot be read, unless it is none any more.
+// countFailure counts a file that cannot be read, unless it no longer exists.
 func (w *worker) countFailure(err error) {
 	if !gone(err) {
 		w.countError(err)

@@ -97,8 +97,8 @@ type stock struct {
 // fileCost is what a file costs that has no rules.
 const fileCost = 128
 
-// readRules reads an ignore file, unless one with the same text was read already.
-// When there is no room any more only such files have rules.
+// readRules parses an ignore file, unless one with the same text was parsed already. When the
+// memory is used up, only such files have rules.
 func (k *stock) readRules(text string) (*rules, error) {
 	sum := sha256.Sum256([]byte(text))
 	k.mu.Lock()
@@ -114,7 +114,7 @@ func (k *stock) readRules(text string) (*rules, error) {
 	r = parseRules(text)
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if other, ok := k.known[sum]; ok { // somebody else was quicker
+	if other, ok := k.known[sum]; ok { // another goroutine was faster
 		return other, nil
 	}
 	if k.cost >= maxStock {
@@ -128,7 +128,7 @@ func (k *stock) readRules(text string) (*rules, error) {
 	return r, nil
 }
 
-// evict forgets files that are not in use any more, if room is getting scarce.
+// evict drops files that are no longer in use, if memory is short.
 func (k *stock) evict(used iter.Seq[*rules]) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 const (
 	// maxKept is how many trees are kept.
 	maxKept = 4
-	// defaultIdle is for how long a tree is kept that nobody asks for.
+	// defaultIdle is how long an unused tree is kept.
 	defaultIdle = 10 * time.Minute
 	// defaultMemory is how many bytes indexes may have.
 	defaultMemory = 128 << 20
@@ -25,23 +25,18 @@ const (
 	longestRest = time.Minute
 )
 
-// A keeper keeps trees between searches. It makes them in the background,
-// after the first search of a folder has been answered without, and their
-// indexes after the second.
+// A treeCache keeps trees between searches. It builds them in the background, after the first
+// search of a folder has been answered without one, and their indexes after the second.
 //
-// An answer from a tree is that of a walk: all that was changed by calls that
-// had returned when the search began is seen. It cannot see these, unless there
-// is something else to see in the same file:
+// A search of a tree returns what a walk would: it sees all changes by system calls that had
+// returned when the search began. It misses these, unless there is another change to the same file:
 //
-//   - what is written to a mapped file, until the mapping is undone, and what
-//     is written by a name outside of the tree that the file was given after it
-//     was looked at: the file keeps its old place in the order, and an index may
-//     pass it over;
-//   - a file system that is mounted on a folder of the tree, or taken off.
+//  - writes to a mapped file, until it is unmapped, and writes through a name outside of the tree that the file got after it was examined: the file keeps its old position in the order, and an index may skip it;
+//  - a file system that is mounted on a folder of the tree, or unmounted.
 type treeCache struct {
 	memory int
 	idle   time.Duration
-	ctx    context.Context // ends with the keeper
+	ctx    context.Context // ends with the cache
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 	active atomic.Int32 // searches under way
@@ -57,13 +52,13 @@ type cachedTree struct {
 	opt    Options // Dir is the folder
 	top    string
 
-	gate chan struct{} // holds a token while somebody uses what follows
+	gate chan struct{} // holds a token while what follows is in use
 	tree *fileTree     // nil as long as there is none
 	over bool          // it is not kept any more
 
 	granted atomic.Int64 // bytes that the index may have
 
-	// Guarded by the keeper's lock.
+	// Guarded by the cache's lock.
 	timer    *time.Timer
 	queries  int
 	building bool
@@ -74,7 +69,7 @@ type cachedTree struct {
 	rest     time.Time
 }
 
-// newKeeper makes a keeper, or nil if nothing is to be kept.
+// newKeeper returns a cache, or nil if nothing is to be kept.
 func newKeeper(opt EngineOptions) *treeCache {
 	if !opt.Keep || !keepable {
 		return nil
@@ -129,7 +124,7 @@ func (s *cachedTree) end() {
 	s.discardTree()
 }
 
-// discardTree gives up the tree. The caller is in the gate.
+// discardTree drops the tree. The caller holds the gate.
 func (s *cachedTree) discardTree() {
 	if s.tree != nil {
 		s.tree.close()
@@ -183,7 +178,7 @@ func (k *treeCache) addTree(opt *Options, top string) *cachedTree {
 	return s
 }
 
-// removeTree gives up a tree that nobody asks for.
+// removeTree drops a tree that is no longer used.
 func (k *treeCache) removeTree(s *cachedTree) {
 	k.mu.Lock()
 	at := slices.Index(k.list, s)
@@ -269,8 +264,7 @@ func (u use) take(ctx context.Context, c *workerPool) (ok bool, err error) {
 	return true, nil
 }
 
-// makePlan makes a plan and leaves the gate. A tree in the middle of whose
-// change something went very wrong is given up.
+// makePlan makes a plan and leaves the gate. A tree is dropped if a change to it panicked halfway.
 func (s *cachedTree) makePlan(ctx context.Context, c *workerPool) (*treePlan, error) {
 	whole := false
 	defer func() {
@@ -313,7 +307,7 @@ func (s *cachedTree) plan(ctx context.Context, c *workerPool) (*treePlan, error)
 	return nil, ctx.Err()
 }
 
-// spoil gives up a tree that is of no use any more. The caller is in the gate.
+// spoil drops a tree that is no longer valid. The caller holds the gate.
 func (s *cachedTree) spoil(err error) {
 	s.discardTree()
 	s.keeper.mu.Lock()
@@ -321,8 +315,8 @@ func (s *cachedTree) spoil(err error) {
 	s.recordFailure(err)
 }
 
-// recordFailure notes why there is no tree. The more often that happens, the longer it
-// takes until there is a new one. The caller has the keeper's lock.
+// recordFailure records why there is no tree. With each failure it takes longer until a new one is
+// built. The caller holds the cache's lock.
 func (s *cachedTree) recordFailure(err error) {
 	switch {
 	case errors.Is(err, errNoWatches) && !s.deaf:

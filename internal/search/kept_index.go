@@ -12,14 +12,12 @@ const (
 	manyTexts = 256
 	// leastIndex is the least memory that an index is worth while with.
 	leastIndex = 1 << 20
-	// breather is for how long the work on an index pauses after a text, while
-	// somebody searches.
+	// breather is how long indexing pauses after a text while searches are running.
 	breather = time.Millisecond
 )
 
-// open gives the tree an index, to be filled, if it has none. The caller is in
-// the gate. Without watches it is not known which texts have changed, so then
-// there is none.
+// open gives the tree an empty index, if it has none. The caller holds the gate. Without watches
+// there is no index, because it is unknown which texts have changed.
 func (s *cachedTree) open() {
 	t, k := s.tree, s.keeper
 	if t == nil || t.index != nil || !t.ears {
@@ -113,7 +111,7 @@ type filler struct {
 	waste int
 }
 
-// indexNext puts a text into the index. It reports false if there is none left.
+// indexNext adds a text to the index. It returns false if there is none left.
 func (f *filler) indexNext() bool {
 	name, ok := f.next()
 	if !ok {

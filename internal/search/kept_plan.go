@@ -41,7 +41,7 @@ const (
 
 func newMemo(key string) *memo { return &memo{key: key, counted: -1} }
 
-// invalidate says that a leaf is another one now.
+// invalidate records that a leaf has changed.
 func (m *memo) invalidate(id uint32) {
 	m.known.remove(id)
 	m.covered = 0
@@ -86,7 +86,7 @@ type treePlan struct {
 	view
 	*surveyor // its scope is that of the search
 	dir       uint32
-	handle    *dirHandle // of dir; nil when somebody else will close it
+	handle    *dirHandle // of dir; nil when another owner will close it
 	leads     []string
 	memo      *memo // nil if there is nothing to remember
 	negated   bool  // some globs leave things out
@@ -137,7 +137,7 @@ func (t *fileTree) plan(ctx context.Context, c *workerPool, root, dir *dirHandle
 	}
 	s, err := t.scopeOf(c, at)
 	if err != nil {
-		return nil, nil // it is said by the other road what is wrong
+		return nil, nil // the walk will report the error
 	}
 	p := &treePlan{view: t.view, surveyor: s, dir: at, handle: dir, reading: none, want: &c.results}
 	p.shutAll = t.shutAll
@@ -356,7 +356,7 @@ func (p *treePlan) finds(id uint32) bool {
 	return p.globs.plain == 0 && l.flags&shut == 0
 }
 
-// judgeLeaf says what the globs make of a leaf.
+// judgeLeaf matches a leaf against the globs.
 func (p *treePlan) judgeLeaf(id uint32) verdict {
 	if p.baseOnly {
 		return p.globs.match(&p.machine, p.leafName(id), 0, false)

@@ -175,8 +175,7 @@ func (p *treePlan) bars(c *workerPool) {
 	}
 }
 
-// fullName is the name of a leaf in the folder to search, or "" if it is
-// elsewhere.
+// fullName returns the name of a leaf in the folder to search, or "" if it is elsewhere.
 func (p *treePlan) fullName(id uint32) string {
 	dir := p.leaves[id].dir
 	if p.dir != 0 && !p.walksTo(dir) {

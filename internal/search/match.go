@@ -337,7 +337,7 @@ func (m *machine) done(steps int) bool {
 	return false
 }
 
-// start makes room for a program of n instructions and forgets the last run.
+// start prepares the machine for a program of n instructions.
 func (m *machine) start(n int) {
 	if len(m.seen) < n {
 		m.seen = make([]uint32, n)

@@ -185,8 +185,8 @@ func lead(tokens []token) string {
 	return text[:max(0, strings.LastIndexByte(text, '/'))]
 }
 
-// leadsTo reports whether a folder is one of some others, in one, or on the
-// way to one. If there are none, all are.
+// leadsTo reports whether a folder is one of some others, in one, or on the way to one. It is true
+// if there are none.
 func leadsTo(name []byte, folders []string) bool {
 	for _, f := range folders {
 		n := min(len(f), len(name))

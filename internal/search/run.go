@@ -35,8 +35,7 @@ type EngineOptions struct {
 	// Memory is how many bytes the indexes may have; 128 MiB when 0, and no
 	// index when less than 0.
 	Memory int
-	// Idle is for how long a tree is kept that nobody asks for; 10 minutes when
-	// 0.
+	// Idle is how long an unused tree is kept; 10 minutes when 0.
 	Idle time.Duration
 	// Workers is how many goroutines one search has at most; 0 is a number that
 	// suits it.
@@ -164,7 +163,7 @@ func (h *hunt) crew() *workerPool {
 	return c
 }
 
-// road takes the road that suits the search.
+// road chooses and runs the strategy that suits the search.
 func (c *workerPool) road(ctx context.Context) error {
 	use := c.engine.keeper.beginSearch(&c.where)
 	defer use.end()
@@ -210,7 +209,7 @@ func (c *workerPool) searchFile(ctx context.Context, name string) error {
 	return nil
 }
 
-// oversee takes a road to its end, or until the time is over.
+// oversee runs a strategy to its end, or until the time is over.
 func (c *workerPool) oversee(ctx context.Context, road func(context.Context) error, limit time.Duration, report func(Progress)) (late bool, err error) {
 	if c.engine.closed.Load() {
 		return false, errClosed

@@ -126,9 +126,8 @@ func (s *surveyor) survey(ctx context.Context, dir *dirHandle, above *level) (li
 	return list, s.readLevel(dir, s.reader.marks, above), nil
 }
 
-// included judges the entry that the path names, and counts it if it is left
-// out. Its name begins at base, and the level is that of its folder. When the
-// context is done nothing is wanted any more.
+// included decides on the entry of a path, and counts it if it is left out. Its name begins at
+// base, and the level is that of its folder. After the context is done, nothing is included.
 func (s *surveyor) included(ctx context.Context, e dirEntry, l *level, base int) bool {
 	isDir := e.kind == entryDir
 	if e.kind == entryOther || isDir && e.name == ".git" || ctx.Err() != nil {
@@ -182,7 +181,7 @@ func (s *surveyor) countError(err error) {
 	}
 }
 
-// add sums up what two walks, or parts of one, left out.
+// add adds up what two walks, or parts of one, left out.
 func (s *Skipped) add(o Skipped) {
 	s.Ignored += o.Ignored
 	s.Hidden += o.Hidden

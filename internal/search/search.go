@@ -1,7 +1,7 @@
-// Package search walks a tree and says which files are in it, as ripgrep does:
-// ignore files and hidden names are honoured, links are not followed.
+// Package search walks and searches a tree of files as ripgrep does: it honors ignore files and
+// hidden names, and does not follow links.
 //
-// Ignore rules shape what is searched. They are no access control.
+// Ignore rules select what is searched. They are not access control.
 package search
 
 import (
@@ -38,9 +38,8 @@ type Options struct {
 	// Worktree is the highest folder whose ignore files hold for Dir. If it is
 	// "", or Dir is not inside it, all folders above Dir count.
 	Worktree string
-	// Excludes is the user's own git excludes file; "" means the one that git's
-	// user settings name, or else git/ignore below $XDG_CONFIG_HOME or
-	// ~/.config. os.DevNull is none.
+	// Excludes is the user's own git excludes file; "" means the one that git's user settings name,
+	// or else git/ignore below $XDG_CONFIG_HOME or ~/.config. os.DevNull means none.
 	Excludes string
 	// Skipped, if not nil, is set to what was left out when the walk ends.
 	Skipped *Skipped

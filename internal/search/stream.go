@@ -16,7 +16,7 @@ type source struct {
 	end   bool
 }
 
-// readFull reads until there is no more room or no more text.
+// readFull reads until the buffer is full or the text ends.
 func (s *source) readFull(p []byte) (n int, err error) {
 	for n < len(p) && !s.end && err == nil {
 		var some int
@@ -30,9 +30,8 @@ func (s *source) readFull(p []byte) (n int, err error) {
 	return n, err
 }
 
-// raw reads bytes of the file. A read that brings less than there is room for
-// is the last, if that is as much as the file has; otherwise only one that
-// brings nothing is.
+// raw reads bytes of the file. A short read is the last if the file's size was reached; otherwise
+// only an empty one is.
 func (s *source) raw(p []byte) (int, error) {
 	n, err := s.file.read(p)
 	s.taken += int64(n)

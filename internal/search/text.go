@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// block is the unit by which a file is judged to be text: a NUL in the first
-	// block hides the file, one in a later block ends the search before it.
+	// block is the unit for recognizing text: a NUL in the first block hides the file, one in a
+	// later block ends the search before that block.
 	block = 64 << 10
 	// window is how much of a large file is in memory at once.
 	window = 1 << 20

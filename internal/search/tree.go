@@ -21,7 +21,7 @@ type fileNode struct {
 	flags uint16
 }
 
-// What is known of a leaf or of a branch.
+// The flags of a leaf or a branch.
 const (
 	alive   = 1 << iota
 	shut    // an ignore file names it; such a folder is not looked into
@@ -47,11 +47,11 @@ type branch struct {
 // A fileID tells a file or folder from all others.
 type fileID struct{ dev, ino uint64 }
 
-// none is no branch and no leaf.
+// none is the id of no branch and no leaf.
 const none = ^uint32(0)
 
-// A view is what a query needs of a tree. The tree does not change it while
-// somebody uses it, but goes on with a copy.
+// A view is what a query needs of a tree. While a view is in use the tree does not change it, but
+// goes on with a copy.
 type view struct {
 	leaves   []fileNode
 	branches []branch // the first is the root
@@ -96,7 +96,7 @@ type fileTree struct {
 	bare    bool     // there is no memory for an index
 	todo    []uint32 // leaves that have to be put into the index
 	waiting bitmap   // the same
-	reading uint32   // the leaf whose text is being put into the index
+	reading uint32   // the leaf whose text is being indexed
 	touched bool     // that has changed meanwhile
 }
 
@@ -126,7 +126,7 @@ func (t *fileTree) close() {
 	}
 }
 
-// detachViews sees to it that nobody looks at what is about to be changed.
+// detachViews copies what views use and is about to change.
 func (t *fileTree) detachViews() {
 	if t.users.Load() == 0 {
 		return
@@ -179,7 +179,7 @@ func (v *view) branchPath(id uint32) string {
 	return string(path[:len(path)-1])
 }
 
-// leafPath is the way to a leaf from the root.
+// leafPath returns the path of a leaf from the root.
 func (v *view) leafPath(id uint32) string {
 	return string(append(v.appendPath(nil, 0, v.leaves[id].dir), v.leafName(id)...))
 }
@@ -191,7 +191,7 @@ func (t *fileTree) nameHash(dir uint32, name string) uint32 {
 	return uint32(h ^ h>>32)
 }
 
-// findLeaf is the leaf of that name, or none.
+// findLeaf returns the leaf of that name, or none.
 func (t *fileTree) findLeaf(dir uint32, name string) uint32 {
 	return t.leafAt.find(t.nameHash(dir, name), func(id uint32) bool {
 		return t.leaves[id].dir == dir && string(t.leafName(id)) == name
@@ -249,9 +249,8 @@ func (t *fileTree) addLeaf(dir uint32, name string, st *entryInfo, ignored bool)
 	t.changed(id)
 }
 
-// share notes that a file has several names. Then all of them have to be
-// looked at for each query: a change is told of only by the name that it was
-// made by.
+// share records that a file has several names. All of them are then checked for each query, because
+// a change is reported only for the name through which it was made.
 func (t *fileTree) share(id uint32, st *entryInfo) {
 	if st.links < 2 || t.leaves[id].flags&shared != 0 {
 		return
@@ -260,8 +259,8 @@ func (t *fileTree) share(id uint32, st *entryInfo) {
 	t.twins[uint32(st.id.ino)] = struct{}{}
 }
 
-// findTwins finds the other names of files that were found to have several.
-// What was done to the file by the one name was not heard of by the other.
+// findTwins finds the other names of files that were found to have several. Changes made through
+// one name were not reported for the others.
 func (t *fileTree) findTwins(n *news) {
 	if len(t.twins) == 0 {
 		return
@@ -276,7 +275,7 @@ func (t *fileTree) findTwins(n *news) {
 	clear(t.twins)
 }
 
-// markShared flags a leaf as shared. It is no use in the index then.
+// markShared flags a leaf as shared. The index cannot be used for it any more.
 func (t *fileTree) markShared(id uint32) {
 	if t.leaves[id].flags&shared != 0 {
 		return

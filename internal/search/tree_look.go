@@ -9,9 +9,8 @@ import (
 	"sync/atomic"
 )
 
-// A round of looks is what takes the place of watches where there are none:
-// every folder and every file is looked at. A folder is listed again only if
-// its time says so, or cannot be trusted yet.
+// A lookout replaces watches where there are none: it examines every folder and every file. A
+// folder is listed again only if its modification time has changed or is too recent to be trusted.
 type lookout struct {
 	*fileTree
 	root   *dirHandle
@@ -92,7 +91,7 @@ func (o *lookout) probeFiles(ctx context.Context) {
 	}
 }
 
-// addNews adds to the news.
+// addNews adds changes.
 func (o *lookout) addNews(f func(n *news)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

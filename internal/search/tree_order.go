@@ -137,7 +137,7 @@ func (t *fileTree) sortAll() {
 	t.newest, t.fresh = snug(list), t.fresh[:0]
 }
 
-// unrank takes a leaf out of the order, before its time or name is changed.
+// unrank removes a leaf from the order, before its time or name is changed.
 func (t *fileTree) unrank(id uint32) {
 	if t.bulk {
 		t.leaves[id].flags |= leaving

@@ -93,8 +93,7 @@ func ignoreFiles() [excludeFile]string {
 	return [...]string{rgFile: ".rgignore", plainFile: ".ignore", gitFile: ".gitignore"}
 }
 
-// folderProbes are those of a folder that is not watched. Its repository is
-// none of it.
+// folderProbes returns the probes of a folder that is not watched, without its repository.
 func folderProbes(dir string) []probe {
 	list := []probe{{path: filepath.Join(dir, ".jj")}}
 	for _, base := range ignoreFiles() {

@@ -17,7 +17,7 @@ const (
 	maxRounds = 8
 )
 
-// news is what may have changed since the tree was looked at last.
+// A news is what may have changed since the tree was last updated.
 type news struct {
 	names map[uint32]map[string]bool // by branch; true if an entry came or went
 	again map[uint32]bool            // branches that have to be read anew
@@ -130,7 +130,7 @@ func (t *fileTree) lookAtFailed(root *dirHandle, n *news) {
 	}
 }
 
-// apply brings the news into the tree.
+// apply updates the tree with the changes.
 func (t *fileTree) apply(ctx context.Context, root *dirHandle, n *news) error {
 	t.detachViews()
 	t.bulk = n.count > few || len(n.again) > 0
@@ -156,8 +156,7 @@ type newcomer struct {
 	name string
 }
 
-// round brings some news into the tree. What is not clear yet is left for the
-// next round.
+// round updates the tree with some changes. What is still unclear is left for the next round.
 func (g *gardener) round(ctx context.Context, n *news) (next *news, err error) {
 	t := g.t
 	next = &news{}
@@ -192,7 +191,7 @@ func (g *gardener) round(ctx context.Context, n *news) (next *news, err error) {
 	return next, g.walk(ctx)
 }
 
-// byDepth is the branches that there are news of, the highest first.
+// byDepth returns the branches with changes, the highest first.
 func (t *fileTree) byDepth(names map[uint32]map[string]bool) []uint32 {
 	return slices.SortedFunc(maps.Keys(names), func(a, b uint32) int {
 		return cmp.Compare(t.branches[a].depth, t.branches[b].depth)
@@ -269,7 +268,7 @@ func (g *gardener) lookAgain(ctx context.Context, id uint32, names map[string]bo
 	return came, nil
 }
 
-// renew brings the leaf of a name up to date.
+// renew updates the leaf of a name.
 func (g *gardener) renew(ctx context.Context, dir uint32, name string, st *entryInfo, moved bool) {
 	t := g.t
 	id := t.findLeaf(dir, name)

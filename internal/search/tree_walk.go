@@ -163,8 +163,7 @@ func (t *fileTree) lose(id uint32, err error, listed bool) {
 	t.failed[id] = f
 }
 
-// readFolder reads a folder. It is watched first, so that what changes from now on
-// is heard of.
+// readFolder reads a folder. It adds the watch first, so that later changes are reported.
 func (g *gardener) readFolder(ctx context.Context, id uint32, dir *dirHandle) error {
 	st, err := dir.lookSelf()
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 // MaxText is the length in bytes of the longest text that gets a signature.
 const MaxText = 4 << 20
 
-// bookkeeping is what a block's number takes in the lists of the index: its
-// pointer, and itself in the list of room or of gaps, each with space to grow.
-// The index keeps that when the block is given up.
+// bookkeeping is what a block's number takes in the lists of the index: its pointer, and itself in
+// the list of free columns or of gaps, each with space to grow. The index keeps that when the block
+// is dropped.
 const bookkeeping = 2*8 + 4*4
 
 // noTrigrams is the place of a text that has no signature.
@@ -90,10 +90,10 @@ func (x *Index) Drop(id uint32) {
 	x.removeID(id)
 }
 
-// reserveScratch sees to it that there is scratch memory, and says how thin the next
-// signature may be: one bit of how many is set. As memory gets used they become
-// shorter, which makes their texts candidates more often than need be. So a
-// small tree is told apart best, and in a large one the texts put first.
+// reserveScratch ensures that there is scratch memory, and returns how thin the next signature may
+// be: one bit in how many is set. As memory fills up signatures become shorter, which makes their
+// texts candidates more often. So a small tree is filtered best, and in a large one the texts added
+// first.
 func (x *Index) reserveScratch() (thin int, ok bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -193,8 +193,7 @@ func (x *Index) growTo(id uint32) bool {
 	return false
 }
 
-// freeBlock returns the number of a block of a class that has a free column: the
-// last in the list of room.
+// freeBlock returns the number of a block of a class that has a free column: the last in the list.
 func (x *Index) freeBlock(class int) (int32, bool) {
 	if list := x.room[class]; len(list) > 0 {
 		return list[len(list)-1], true

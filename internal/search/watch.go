@@ -2,7 +2,7 @@ package search
 
 import "errors"
 
-// errNoWatch says that this system can not tell what changes in a folder.
+// errNoWatch says that this system cannot report changes in a folder.
 var errNoWatch = errors.New("folders can not be watched here")
 
 // A change is what happened to a watched folder or to one of its entries.

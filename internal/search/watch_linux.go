@@ -11,21 +11,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watchMask is what a watcher asks about. A file that has no name any more is
-// left out: nobody can find it.
+// watchMask selects the events of a watch. It leaves out files without a name, which no search
+// finds.
 const watchMask = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVED_FROM | unix.IN_MOVED_TO |
 	unix.IN_MODIFY | unix.IN_CLOSE_WRITE | unix.IN_ATTRIB | unix.IN_MOVE_SELF |
 	unix.IN_ONLYDIR | unix.IN_EXCL_UNLINK
 
-// A watcher tells what changed in folders since it was last asked. The kernel
-// notes a change before the system call that makes it returns, so a drain sees
-// every change that was finished when it began.
+// A watcher reports changes in folders. The kernel queues an event before the system call that
+// makes the change returns, so a drain sees every change that was finished when it began.
 //
-// It does not see writes to mapped memory before the mapping is undone and what
-// another machine does to a shared file system. A file that has several names is
-// told of by the name that was used, and not at all if that is in a folder that
-// is not watched. The removal of a folder shows when nobody has it
-// open any more, in the folder above at once.
+// It does not see writes to mapped memory before it is unmapped, or changes by another machine to a
+// shared file system. A change to a file with several names is reported for the name that was used,
+// and not at all if that is in an unwatched folder. The removal of a folder is reported when it is
+// no longer open in any process, but in its parent at once.
 //
 // A watcher has no goroutine and belongs to one at a time.
 type watcher struct {
@@ -52,13 +50,13 @@ func newWatcher() (*watcher, error) {
 	}, nil
 }
 
-// add watches a folder, given by a path or as /proc/self/fd/N, under a key. A
-// key that is in use moves to this folder. Two names of one folder, by a link or
-// a mount, are one to the kernel: their keys share a watch, and each is told of
-// every change. A key that joins a watch may be told of earlier changes too.
+// add watches a folder, given by a path or as /proc/self/fd/N, under a key. A key that is in use
+// moves to this folder. Two names of one folder, by a link or a mount, are one to the kernel: their
+// keys share a watch, and each gets every change. A key that joins a watch may get earlier changes
+// too.
 //
-// Watch a folder before reading it, or changes in between are lost. ENOSPC means
-// that the user's limit is reached.
+// Watch a folder before reading it, or changes in between are lost. ENOSPC means that the user's
+// limit is reached.
 func (w *watcher) add(name string, key uint32) error {
 	got, err := unix.InotifyAddWatch(w.fd, name, watchMask)
 	if err != nil {
@@ -100,8 +98,8 @@ func (w *watcher) drain(f func(change)) (overflow bool, err error) {
 	if n == 0 || err != nil {
 		return false, err
 	}
-	// Somebody who never stops writing must not keep us here: what is queued by
-	// now is all that is asked for.
+	// A process that never stops writing must not block this loop, so only what is queued by now is
+	// read.
 	queued, err := unix.IoctlGetInt(w.fd, unix.TIOCINQ)
 	if err != nil {
 		return false, fmt.Errorf("watch: %w", err)
@@ -246,7 +244,8 @@ const (
 	wslMagic    = 0x53464846
 )
 
-// foreign knows the file systems by their magic number.
+// foreign reports whether changes to a file system of this type are not reported to this kernel
+// reliably.
 func foreign(magic uint32) bool {
 	switch magic {
 	case unix.NFS_SUPER_MAGIC, unix.SMB_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC, unix.CIFS_SUPER_MAGIC,

@@ -2,7 +2,7 @@
 
 package search
 
-// A watcher tells what changed in folders. There is none on this system.
+// A watcher reports changes in folders. There is none on this system.
 type watcher struct{}
 
 func newWatcher() (*watcher, error) { return nil, errNoWatch }
