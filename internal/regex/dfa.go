@@ -11,7 +11,7 @@ import (
 const (
 	stateUnknown = 0 // not worked out yet
 	stateMatch   = 1 // the line matches whatever follows
-	stateDead    = 2 // the line can not match any more
+	stateDead    = 2 // the line cannot match any more
 	stateFirst   = 3
 )
 
@@ -44,7 +44,7 @@ type dfa struct {
 	mem   int             // bytes the keys take
 	start uint32          // at the start of a line
 	inner [2]uint32       // inside a line, behind an ASCII byte of no word and of one; not known: stateUnknown
-	live  [streams]uint32 // the states that somebody stands at: never forgotten
+	live  [streams]uint32 // the states that a stream is in: never dropped
 	ran   int             // bytes read since the last flush
 	slow  int             // bytes still to be read without states
 

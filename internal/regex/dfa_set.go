@@ -120,7 +120,7 @@ func (st *stepper) newStand() *stand {
 // A boundary is what a step knows about the place it reaches.
 type boundary struct {
 	before side // what stands before it
-	known  side // the side that the byte read settled, for threads between characters; zero if not yet
+	known  side // the side decided by the byte read, for threads between characters; zero if undecided
 	held   side // the same for those whose character had begun before
 }
 

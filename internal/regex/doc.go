@@ -1,28 +1,25 @@
-// Package regex finds the lines of a text that match a pattern, in the dialect
-// of Rust's regex crate, which is ripgrep's.
+// Package regex finds the lines of a text that match a pattern, in the dialect of Rust's regex
+// crate, which ripgrep uses.
 //
-// Patterns have Unicode classes and word
-// boundaries, no look-around, no back references.
+// Patterns have Unicode classes and word boundaries, but no look-around and no back references.
 //
-// A pattern is parsed to a tree, the tree becomes an automaton over bytes, and
-// a Matcher runs the automaton. Its time grows with the length of the text and
-// never worse than that times the size of the program, and its memory is
-// bounded, whatever the pattern: patterns may come from anywhere.
+// A pattern is parsed to a tree, the tree becomes an automaton over bytes, and a Matcher runs the
+// automaton. Its time is at most proportional to the length of the text times the size of the
+// program, and its memory is bounded, whatever the pattern: patterns may come from untrusted
+// sources.
 //
-// Text is lines. No class holds \n, so no match goes over the end of a line;
-// \r is an ordinary character. The start and the end of the text, as \A and \z
-// name them, are those of the line, as they are for ripgrep when it searches
-// line by line: so no answer depends on how a file was cut into parts.
+// The text consists of lines. No class contains \n, so no match extends over the end of a line; \r
+// is an ordinary character. \A and \z match at the start and the end of a line, as in ripgrep when
+// it searches line by line, so no result depends on how a file was split into parts.
 //
-// Text is bytes. A class of characters matches valid UTF-8 only: the dot does
-// not match a byte that belongs to no character. Word boundaries go by the
-// characters of Unicode. Next to bytes that are no valid UTF-8, \b treats them
-// as no part of a word and \B does not hold.
+// The text consists of bytes. A class of characters matches valid UTF-8 only: the dot does not
+// match a byte that belongs to no character. Word boundaries use the Unicode properties of
+// characters. Next to invalid UTF-8, \b treats the bytes as not part of a word and \B does not
+// match.
 //
-// # Finding places
+// # Scanners
 //
-// A [Scanner] finds places in memory at which one of a few short sequences of
-// byte sets stands, as fast as the machine can read. It is the first, coarse
-// sieve of a text search: what it finds still has to be looked at, what it
-// passes over can not match.
+// A [Scanner] finds the places in memory where one of a few short sequences of byte sets occurs, as
+// fast as the machine can read. It is the first, coarse filter of a text search: what it finds must
+// still be checked, and what it skips cannot match.
 package regex

@@ -11,7 +11,7 @@ const (
 	mostFound  = 4 << 10   // lines found ahead that memory is kept for, in each stream
 	lockBlock  = 1 << 10   // less is not worth reading in several streams
 	siftBlock  = 256 << 10 // how far to sift between two looks at stop
-	judgeAfter = 64        // lines looked at in vain after which to judge the sieve
+	judgeAfter = 64        // lines checked in vain after which to rate the filter
 	crowdedGap = 48        // bytes between them, on average, that make it a bad one
 	leaveFor   = 64 << 10  // how far to go without it then
 )
@@ -27,7 +27,7 @@ type Matcher struct {
 	dfa  *dfa
 	pike *pike
 
-	vain   int // lines the sieve let through in vain, since it was judged
+	vain   int // lines the filter let through in vain, since it was rated
 	judged int // the place up to which it was
 	crowd  int // the end of what it lets through too much of to be of use, a line's end
 
@@ -160,12 +160,11 @@ func lineEnd(text []byte, at int) int {
 	return len(text)
 }
 
-// sift looks only at the lines that hold what a match needs. When these turn
-// out to be too many it sets crowd, and returns with what is to be looked at
-// next in judged.
+// sift checks only the lines that contain what a match needs. When these turn out to be too many it
+// sets crowd, and returns the position from which to match every line in judged.
 func (m *Matcher) sift(text []byte, from int) (start, end int, ok bool) {
 	for look := from; look < len(text); {
-		// What the sieve looks for may lie across the end of a part.
+		// What the filter looks for may extend over the end of a part.
 		part := min(len(text), look+siftBlock)
 		at := m.re.finder.Next(text[:part], look)
 		if at < 0 {
@@ -197,7 +196,7 @@ func (m *Matcher) sift(text []byte, from int) (start, end int, ok bool) {
 	return 0, 0, false
 }
 
-// matchesLine tells whether one line matches, in which the sieve's first hit is at.
+// matchesLine reports whether one line matches, in which the filter's first hit is at.
 func (m *Matcher) matchesLine(line []byte, at int) bool {
 	d := m.automaton()
 	d.live[0] = d.start

@@ -225,8 +225,7 @@ func concatPart(subs []*node) literals {
 // isOne reports whether p is one sequence.
 func (p *literals) isOne() bool { return p.known && len(p.exact) == 1 }
 
-// appends puts q behind p if both are one sequence, and that of p nobody
-// else's. It spares then the copying.
+// appends puts q behind p if both are one sequence, and p's is not shared. It then saves copying.
 func (p *literals) appends(q *literals) bool {
 	if !p.isOne() || !q.isOne() || len(p.exact[0])+len(q.exact[0]) > mostLength {
 		return false

@@ -17,7 +17,7 @@ const (
 	maxPattern = 256 << 10
 )
 
-// Flags that a pattern may set for a part of itself.
+// flags are the flags that a pattern may set for a part of itself.
 type flags uint8
 
 const (
@@ -54,8 +54,8 @@ type parser struct {
 	sets    map[string]set     // properties by what they were asked as
 	cuts    map[*runeRange]set // classes by their first range, without \n
 
-	nodes  []node      // room for nodes
-	ranges []runeRange // room for ranges
+	nodes  []node      // allocated in advance
+	ranges []runeRange // allocated in advance
 }
 
 // A piece is an item of a concatenation.
@@ -261,7 +261,7 @@ func (p *parser) syntaxError(pos, end int, reason string) *SyntaxError {
 	return &SyntaxError{Pattern: p.src, Pos: pos, End: end, Reason: reason}
 }
 
-// doubt keeps an error of meaning for the end, if it is the first.
+// doubt records a semantic error to be returned after the syntax errors, if it is the first.
 func (p *parser) doubt(pos, end int, reason string) {
 	if p.late == nil {
 		p.late = p.syntaxError(pos, end, reason)

@@ -84,7 +84,7 @@ func either(items []*node) *node {
 	return &node{kind: kindEither, subs: flat}
 }
 
-// repeat makes a repetition. What takes no room is there once or not at all.
+// repeat makes a repetition. A node that matches only the empty text occurs once or not at all.
 func repeat(n *node, low, high int, lazy bool) *node {
 	if high != 0 && noRoom(n) {
 		low, high = min(low, 1), 1
@@ -174,9 +174,8 @@ func (p *parser) cutClass(n *node) bool {
 	return len(s) > 0
 }
 
-// treeSize returns about how many states the automaton of a tree has: one for
-// each byte that can be told apart by what came before it. It stops counting
-// at sizeLimit.
+// treeSize returns about how many states the automaton of a tree has: one for each byte in a
+// different context. It stops counting at sizeLimit.
 func treeSize(n *node) int {
 	total := 0
 	switch n.kind {

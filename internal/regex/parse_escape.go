@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// What an atom is.
+// An atomKind is the kind of an atom.
 type atomKind uint8
 
 const (

@@ -65,8 +65,8 @@ func (p *pike) find(line []byte, from int) (start, end int, ok bool) {
 	return start, end, ok
 }
 
-// addStart adds the match that begins here, the least wanted one; where there is
-// no other it may go ahead to where one can begin. False means there is none.
+// addStart adds the match that begins here, with the lowest priority; if there is no other match it
+// may skip to where one can begin. It returns false if there is none.
 func (p *pike) addStart(here *corner) bool {
 	if len(p.now) == 0 && p.finder != nil {
 		at := p.finder.Next(here.line, here.at)

@@ -5,14 +5,14 @@ import "math/bits"
 const (
 	width   = 3        // places of a sequence that are looked at first
 	nearby  = 32       // places from the start of a sequence that are considered for it
-	dense   = 1.0 / 16 // hits per byte from which on a sieve is no help
+	dense   = 1.0 / 16 // hits per byte above which a filter does not help
 	seldom  = 1.0 / 64 // share of a byte that is worth leaping for
 	perByte = 0.07     // what a byte costs the pair kernel, in ns
 	perMore = 0.03     // what it costs the Teddy kernel more
 	perHit  = 6.0      // what a place that has to be looked at costs
 )
 
-// A window is the places in all sequences at which to look first.
+// A scanWindow is the positions in all sequences to check first.
 type scanWindow struct {
 	at    [width]int // unused ones repeat the last
 	n     int        // how many are in use; 0 when a sequence is empty
@@ -32,8 +32,8 @@ type scanPlan struct {
 	rareRate float64
 }
 
-// A pair is two places of one sequence whose sets can be told by fixing some
-// bits: of a letter in any case all bits but one are the same.
+// A pair is two positions of one sequence whose sets can be tested by fixing some bits: the two
+// cases of a letter differ in one bit only.
 type pair struct {
 	value [2]byte
 	loose [2]byte // bits set in both, the text and the value, before comparing
@@ -156,10 +156,9 @@ func (s *Set) cube() (value, loose byte, ok bool) {
 	return or, loose, n > 0 && n == 1<<bits.OnesCount8(loose)
 }
 
-// Cost estimates, from how often bytes stand in source text, what a [Scanner]
-// of the alternatives costs for each byte it passes over (look, roughly in ns
-// where there are vector instructions) and at which share of all positions it
-// finds one (hit). Both are 1 where it can not look at all.
+// Cost estimates, from how often bytes occur in source text, what a [Scanner] of the alternatives
+// costs for each byte it passes over (look, roughly in ns with vector instructions) and at which
+// share of all positions it finds one (hit). Both are 1 if it cannot scan at all.
 func Cost(alternatives []Sequence) (look, hit float64) {
 	p := newPlan(alternatives)
 	if len(alternatives) == 0 || p.window.n == 0 || p.window.rate > dense {

@@ -311,7 +311,7 @@ func (p *program) isAnchored() bool {
 type reach uint8
 
 const (
-	reachNone reach = iota // it can not read the byte
+	reachNone reach = iota // it cannot read the byte
 	reachPart              // it is inside a character
 	reachOut               // it goes on
 )
@@ -358,7 +358,7 @@ func (p *program) byteClass(b byte) byteRange {
 // divide finds the parts: a border stands wherever some instruction tells
 // two neighbours apart.
 func (p *program) divide() {
-	var ends byteSet // b is in it where b and b+1 are told apart
+	var ends byteSet // it contains b where b and b+1 are distinguished
 	ends.add('\n'-1, '\n')
 	ends.add(0x7F, 0x7F)
 	for i := range p.insts {

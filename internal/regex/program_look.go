@@ -113,8 +113,8 @@ func (p *program) sideBefore(line []byte, at int) side {
 	return p.sideAfter(line[:at], start).prolonged()
 }
 
-// prolonged is the side of a character whose last byte is none of ASCII, as
-// it may have bytes too many behind it.
+// prolonged returns the side of a character whose last byte is not ASCII, as it may have too many
+// bytes behind it.
 func (s side) prolonged() side {
 	if s == sideASCII {
 		return sideWord

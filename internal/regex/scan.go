@@ -77,11 +77,10 @@ type alternative struct {
 	sets    Sequence // otherwise
 }
 
-// NewFinder returns a Finder of the alternatives, or nil where looking for them is
-// not worth it: there are none, or more than [Most], one is empty, or so many
-// places of a usual text would be hit that a matcher is as fast alone.
-// Portable leaves the vector instructions of the machine unused; what is found
-// is the same.
+// NewFinder returns a Scanner of the alternatives, or nil if scanning for them is not worthwhile:
+// there are none, or more than [Most], one is empty, or so many positions of an ordinary text would
+// be hit that a matcher is as fast alone. Portable leaves the vector instructions of the machine
+// unused; the results are the same.
 func NewFinder(alternatives []Sequence, portable bool) *Scanner {
 	if len(alternatives) == 0 || len(alternatives) > MaxSequences {
 		return nil
