@@ -1,9 +1,7 @@
-// Package catalog knows who serves models: which providers there are, how they
-// are talked to, where their keys are found, and what is known of models. It
-// makes a client for a model when it is first asked for one.
+// Package catalog lists the providers of models: how to connect to them, where their keys are
+// found, and what is known of their models. It creates the client of a model on first use.
 //
-// A key goes nowhere but to its provider: nothing that the catalog returns or
-// says shows one.
+// A key is sent only to its provider: nothing that the catalog returns or reports contains one.
 package catalog
 
 import (

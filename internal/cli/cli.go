@@ -1,10 +1,9 @@
-// Package cli is the command helve: each subcommand in the file of its subject,
-// and setup.go, which turns the environment and the config files into the options of a runtime.
+// Package cli implements the command helve: each subcommand in the file of its subject, and
+// setup.go, which turns the environment and the config files into the options of a runtime.
 //
-// What a command prints for programs goes to standard output; everything else
-// goes to standard error. Text that comes from files, models or other programs
-// is never written to a terminal or into a prompt with characters that could
-// hide or repaint something. A command opens nothing that it does not need.
+// Output for programs goes to standard output; everything else goes to standard error. Text that
+// comes from files, models or other programs is never written to a terminal or into a prompt with
+// characters that could hide or overwrite something. A command opens nothing that it does not need.
 package cli
 
 import (

@@ -1,10 +1,8 @@
-// Package lspclient asks language servers about files: which server is for which
-// file, its life, what it finds wrong, and what it knows about names.
+// Package lspclient queries language servers about files: it chooses the servers of a file,
+// supervises them, and returns their diagnostics and what they know about symbols.
 //
-// A [Set] starts a server when a file of its language is first used, and one
-// for each root. What a server says about a file counts only if it is about
-// the text that the file has now: every text that is given to a server has a
-// number, and diagnostics of another number are not told. Nothing is ever
-// downloaded, and a server that misbehaves costs the caller a bounded time and
-// nothing else.
+// A [Set] starts a server when a file of its language is first used, one for each root. Every text
+// that is sent to a server has a version number, and diagnostics of another version than the file's
+// present text are dropped. Nothing is ever downloaded, and a server that misbehaves only costs the
+// caller a bounded time.
 package lspclient

@@ -1,24 +1,19 @@
-// Package store keeps what survives a restart: sessions and what was said in
-// them, calls, approvals, to-do lists and the files that long outputs are
-// spilled to.
+// Package store keeps what survives a restart: sessions and their conversations, calls, approvals,
+// to-do lists, and the files that long outputs are written to.
 //
-// It is one SQLite file, helve.db, in write-ahead mode. A write is reported
-// done only after its transaction is committed, so what was acknowledged
-// survives the death of the process at any point; with [Options].Sync it
-// survives a power loss too. Several processes may use one file at once.
+// It is one SQLite file, helve.db, in write-ahead mode. A write is reported as done only after its
+// transaction is committed, so it survives the death of the process at any point; with
+// [Options].Sync it also survives a power loss. Several processes may use one file at once.
 //
-// A call is begun before its tool runs and finished before its answer is
-// sent. Each process that begins calls holds a lock file while it lives, and
-// whoever opens the store next turns the unfinished calls of dead processes
-// into interrupted ones. Only a running call can be finished or interrupted,
-// so no call is ever reported both ways.
+// A call is begun before its tool runs and finished before its answer is sent. Each process that
+// begins calls holds a lock file while it lives, and the next process that opens the store marks
+// the unfinished calls of dead processes as interrupted. Only a running call can be finished or
+// interrupted, so no call is ever reported both ways.
 //
-// A conversation is messages and their parts, a row each, so that a step of
-// it costs what the step holds and not what was said before. What is saved at
-// once is there as a whole or not at all, and is read so. A row that is
-// damaged takes nothing else with it. Who is about to speak claims the
-// session: one turn at a time works on it, whichever process it is of, and
-// the claim of a dead process is void.
+// A conversation consists of messages and their parts, a row each, so that saving a step costs what
+// the step contains and not what came before. What is saved in one call is stored all or nothing,
+// and is read that way. A damaged row does not affect others. A turn claims its session: only one
+// turn at a time works on it, whatever the process, and the claim of a dead process is void.
 package store
 
 import (
