@@ -31,7 +31,9 @@ const (
 // A search of a tree returns what a walk would: it sees all changes by system calls that had
 // returned when the search began. It misses these, unless there is another change to the same file:
 //
-//   - writes to a mapped file, until it is unmapped, and writes through a name outside of the tree that the file got after it was examined: the file keeps its old position in the order, and an index may skip it;
+//   - writes to a mapped file, until it is unmapped, and writes through a name outside of the
+//     tree that the file got after it was examined: the file keeps its old position in the
+//     order, and an index may skip it;
 //   - a file system that is mounted on a folder of the tree, or unmounted.
 type treeCache struct {
 	memory int
