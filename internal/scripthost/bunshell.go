@@ -12,10 +12,9 @@ import (
 const (
 	// longestScript is what a shell takes as one text.
 	longestScript = 128<<10 - 1
-	// mostWords is how many words all braces of a script may come to.
+	// mostWords is how many words the brace expansions of a script may produce.
 	mostWords = 10_000
-	// mostKept is what is kept of one output, and mostHeld what variables and
-	// words may hold.
+	// mostKept bounds what is kept of one output, and mostHeld the size of variables and words.
 	mostKept, mostHeld = 16 << 20, 64 << 20
 	// mostListed bounds how much a listing names.
 	mostListed = 500_000
@@ -57,12 +56,12 @@ type ShellMachine interface {
 	Open(ctx context.Context, dir, name string, flags int) (io.ReadWriteCloser, error)
 	// Which finds a program, as seen from a folder; "" if there is none.
 	Which(name, dir, path string) string
-	// Trouble words an error as the system does. What was refused by the rules
-	// ends the script.
+	// Trouble words an error as the system does, and reports whether the rules refused, which ends
+	// the script.
 	Trouble(err error) (words string, refused bool)
 }
 
-// A ShellProgram is one that was found, and is to be run.
+// A ShellProgram is a program that was found and is to be run.
 type ShellProgram struct {
 	Path  string
 	Args  []string // without its name
@@ -76,10 +75,10 @@ type ShellProgram struct {
 
 // ShellFiles are what the shell's own commands work on. Names are absolute.
 type ShellFiles interface {
-	// Find finds what a name means, or, if itself is meant, a link of that name.
+	// Find resolves a name, or, if itself is set, a link of that name.
 	Find(ctx context.Context, name string, itself bool) (ShellEntry, error)
-	// Mkdir makes a folder, with those above it if deep, and tells the first
-	// that was made; "" where that is not known, or there was none.
+	// Mkdir makes a folder, with its parents if deep, and returns the first that was made; "" if
+	// unknown, or if there was none.
 	Mkdir(ctx context.Context, name string, deep bool) (first string, err error)
 	// Touch makes a file, or gives one that is there the time of now.
 	Touch(ctx context.Context, name string) error
@@ -92,13 +91,12 @@ type ShellEntry interface {
 	Look() (FileFacts, error)
 	// Enter opens the folder that is there.
 	Enter() (ShellFolder, error)
-	// Remove removes what was seen there: a folder with all below it if deep,
-	// and else only if it is empty.
+	// Remove removes what was seen there: a folder with its contents if deep, and otherwise only an
+	// empty one.
 	Remove(ctx context.Context, seen FileFacts, deep bool) error
 }
 
-// A ShellFolder is one that is open: what lies in it is reached without a link being
-// followed.
+// A ShellFolder is an open folder: entries are reached without following links.
 type ShellFolder interface {
 	Look(base string) (FileFacts, error)
 	Enter(base string) (ShellFolder, error)
@@ -106,7 +104,7 @@ type ShellFolder interface {
 	Close()
 }
 
-// FileFacts are what the system says of a file.
+// FileFacts are the attributes of a file.
 type FileFacts struct {
 	Mode         uint32 // with the bits of what it is
 	Nlink        uint64

@@ -42,7 +42,7 @@ func (b *builtin) rm(ctx context.Context, args []string) error {
 	return nil
 }
 
-// A removal says how files are removed.
+// A removal holds the options of rm.
 type removal struct{ deep, force, empty, tell bool }
 
 func removalOf(set map[string]bool) removal {
@@ -78,8 +78,7 @@ func (b *builtin) removeOne(ctx context.Context, name string, r removal) error {
 	return nil
 }
 
-// toRemove finds what is to be removed. No folder is removed by what it is to
-// those who are in it.
+// toRemove finds what is to be removed. It refuses to remove the current folder or a parent of it.
 func (b *builtin) toRemove(ctx context.Context, at string) (ShellEntry, FileFacts, error) {
 	if base := filepath.Base(at); at != "" && (base == "." || base == "..") {
 		return nil, FileFacts{}, syscall.EINVAL
@@ -94,8 +93,8 @@ func (b *builtin) toRemove(ctx context.Context, at string) (ShellEntry, FileFact
 
 func (b *builtin) files() ShellFiles { return b.r.set.Files }
 
-// treeNames names what a folder holds and then itself, in the order in which it
-// can be removed.
+// treeNames lists the contents of a folder and then the folder, in the order in which they can be
+// removed.
 func treeNames(ctx context.Context, b *builtin, at ShellEntry, name string) (names []string, err error) {
 	var list func(in ShellFolder, name string) error
 	list = func(in ShellFolder, name string) error {
@@ -174,7 +173,7 @@ func illegal(flag string) string {
 	return ""
 }
 
-// made tells of the folders that were made, from the first on.
+// made prints the folders that were made, from the first on.
 func (b *builtin) made(first, last string) {
 	all := []string{last}
 	for name := last; len(name) > len(first); all = append(all, name) {
@@ -279,7 +278,7 @@ func (b *builtin) moveOne(ctx context.Context, source, target string, into, keep
 	return nil
 }
 
-// bunshellMissing reports whether an error says that nothing is there.
+// bunshellMissing reports whether an error means that a file does not exist.
 func bunshellMissing(err error) bool { return errors.Is(err, os.ErrNotExist) }
 
 // bunshellTrimmed is a name without separators at its end.

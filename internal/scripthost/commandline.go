@@ -21,9 +21,9 @@ type variables struct {
 	whole   bool // the script gave all of them
 }
 
-// surroundings puts together what a program gets: what the host gives to
-// commands with the changes of the script, or all that the script gave. known
-// are those that scripts see of the host's, which are no change either.
+// surroundings returns the environment of a program: what the host gives to commands with the
+// changes of the script, or exactly what the script gave. known are the host's variables that
+// scripts see, which do not count as changes.
 func surroundings(host []string, known map[string]string, env map[string]string, set map[string]*string) variables {
 	v := variables{all: map[string]string{}, changed: map[string]string{}, whole: env != nil}
 	for _, line := range host {
@@ -54,7 +54,7 @@ func surroundings(host []string, known map[string]string, env map[string]string,
 	return v
 }
 
-// put sets a variable, unless there can be none of that name or value.
+// put sets a variable, unless its name or value is invalid.
 func (v variables) put(name, value string) bool {
 	if name == "" || strings.ContainsAny(name, "=\x00") || strings.Contains(value, "\x00") {
 		return false
@@ -98,7 +98,7 @@ func (v variables) prefixLine(line string) string {
 	return out.String() + line
 }
 
-// changesWhatRuns knows the variables that make a command another one.
+// changesWhatRuns reports whether a variable changes which program a command runs.
 func changesWhatRuns(name string) bool {
 	return slices.ContainsFunc(command.Parse(name+"=x").Units, func(u command.Unit) bool { return len(u.Uncertainties) > 0 })
 }
@@ -128,8 +128,8 @@ func (c commandLine) text() string {
 	return line
 }
 
-// programWord is the word of the program itself: its name, if a shell would run the
-// same by it, and otherwise where it is.
+// programWord returns the program's word in the command line: its name, if a shell would run the
+// same by it, and otherwise its path.
 func (c commandLine) programWord() string {
 	name := c.argv[0]
 	if c.usual != c.found || shellsOwn(name) {
@@ -158,8 +158,7 @@ func (c commandLine) shellText() (string, bool) {
 	return "", false
 }
 
-// shellsOwn knows the names that mean something else to a shell than the
-// program they are the name of.
+// shellsOwn reports whether a name means something else to a shell than the program of that name.
 func shellsOwn(name string) bool {
 	switch name {
 	case "cd", "exec", "command", "builtin", "eval", "source", ".", ":", "export", "declare", "typeset", "local", "readonly", "let",

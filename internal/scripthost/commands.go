@@ -15,8 +15,8 @@ import (
 	"mvdan.cc/sh/v3/interp"
 )
 
-// A builtin is a command that Bun's shell has of its own, on its way. What it
-// does to files is asked about by the names that the words have become.
+// A builtin is a running built-in command of Bun's shell. Permission for its files is requested by
+// their expanded names.
 type builtin struct {
 	r    *bunshellRunning
 	hc   interp.HandlerContext
@@ -25,8 +25,8 @@ type builtin struct {
 	code int
 }
 
-// ownCommand is what does the work of a name that Bun's shell knows itself; nil
-// for the programs of the machine.
+// ownCommand returns the function of a built-in command of Bun's shell; nil for the programs of the
+// machine.
 func (r *bunshellRunning) ownCommand(name string) func(*builtin, context.Context, []string) error {
 	switch name {
 	case "basename":
@@ -54,10 +54,10 @@ func (r *bunshellRunning) ownCommand(name string) func(*builtin, context.Context
 	return nil
 }
 
-// errMachine says that the program of the machine is to do it.
+// errMachine says that the program of the machine must do it.
 var errMachine = errors.New("this is for the program of the machine")
 
-// perform does a command that Bun's shell has of its own.
+// perform runs a built-in command of Bun's shell.
 func (r *bunshellRunning) perform(ctx context.Context, do func(*builtin, context.Context, []string) error, args []string) error {
 	hc := interp.HandlerCtx(ctx)
 	b := &builtin{r: r, hc: hc, name: args[0], out: bufio.NewWriter(r.limited(hc.Stdout))}
@@ -86,15 +86,14 @@ func (b *builtin) absolute(name string) string {
 	return filepath.Join(b.hc.Dir, name)
 }
 
-// complain tells something; the command has failed.
+// complain prints an error; the command has failed.
 func (b *builtin) complain(format string, words ...any) error {
 	fmt.Fprintf(b.hc.Stderr, format, words...)
 	b.code = 1
 	return nil
 }
 
-// fileError tells what the system said of a file. What the rules do not allow
-// ends the script, as it does elsewhere.
+// fileError prints the system's error about a file. A refusal of the rules ends the script.
 func (b *builtin) fileError(ctx context.Context, name string, err error) error {
 	words, refused := b.r.machine.Trouble(err)
 	if refused {
@@ -207,7 +206,7 @@ func (c *counting) options(args []string) (rest []string, lacks string) {
 	return nil, ""
 }
 
-// numbers reads from where to where is counted; wrong is what is wrong with it.
+// numbers parses the range to count; wrong describes the error in it.
 func (c *counting) numbers(args []string) (wrong string) {
 	args = args[:min(len(args), 3)]
 	var n [3]float64
@@ -281,9 +280,8 @@ func goTo(hc interp.HandlerContext, name string) []string {
 	return []string{"cd", to}
 }
 
-// flags reads the words that begin with a dash up to the first that does not.
-// A letter, or a long name with its dashes, that take does not know is given
-// back with the word it stands in.
+// flags parses the words that begin with a dash up to the first that does not. A letter, or a long
+// name with its dashes, that take does not accept is returned with its word.
 func flags(args []string, take func(flag string) bool) (rest []string, unknown, word string) {
 	for i, arg := range args {
 		switch {

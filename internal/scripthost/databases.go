@@ -83,8 +83,8 @@ func (s *databases) beginTransaction(ctx context.Context, by *work, a databaseAr
 	return map[string]int{"id": s.last}, nil
 }
 
-// databaseFile asks whether a file may be opened as a database. Who may write
-// it sees what is in it too, so that reading is asked about in any case.
+// databaseFile requests permission to open a file as a database. Permission to read is always
+// requested, because writing a database reveals its contents too.
 func (w *Host) databaseFile(ctx context.Context, by *work, a databaseArg) (entryPath, error) {
 	at, err := w.find(ctx, by, a.Path)
 	if err != nil {
@@ -123,7 +123,7 @@ func mayBeDatabase(at entryPath, st facts, err error, readonly bool) error {
 	return nil
 }
 
-// noDatabase is a mistake about a file as SQLite words it; a refusal stays one.
+// noDatabase words an error about a file as SQLite does; a refusal stays one.
 func noDatabase(err error) error {
 	if _, no := errors.AsType[*Refusal](err); no || errnoName(err) == "" {
 		return err
@@ -204,7 +204,7 @@ func (s *databases) close(_ context.Context, _ *work, a databaseArg) (any, error
 	return nil, nil
 }
 
-// end closes everything. What was not committed is not there any more.
+// end closes everything. Uncommitted changes are lost.
 func (s *databases) end() error {
 	s.mu.Lock()
 	s.over = true

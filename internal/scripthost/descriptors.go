@@ -19,8 +19,8 @@ const (
 	firstDescriptor = 3
 )
 
-// descriptors are the files that scripts have open, by numbers of their own:
-// they are not the system's, so that none of ours can be guessed.
+// descriptors are the open files of scripts. They have numbers of their own, not the system's, so
+// that a script cannot guess one of ours.
 type descriptors struct {
 	w    *Host
 	mu   sync.Mutex
@@ -55,7 +55,7 @@ type fdArg struct {
 	Length   float64
 }
 
-// on makes an operation of what is done with an open file.
+// on makes an operation of a function on an open file.
 func on(t *descriptors, do func(d *descriptor, a fdArg) (any, error)) operation {
 	return op(func(_ context.Context, _ *work, a fdArg) (any, error) {
 		d, err := t.find(a.FD)

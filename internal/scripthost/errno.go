@@ -9,8 +9,7 @@ import (
 	"github.com/helve-dev/helve/internal/files"
 )
 
-// errnoName is the code by which scripts know a refusal of the system; "" for
-// an error that is of another kind.
+// errnoName returns the code that scripts know a system error by; "" for other errors.
 func errnoName(err error) string {
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {
 		if name := nameOf(errno); name != "" {

@@ -11,7 +11,7 @@ const (
 	kindLink = 0o120000
 )
 
-// facts are what the system says of a file, by the names of Node.
+// facts are the attributes of a file, named as in Node.
 type facts struct {
 	Dev       uint64  `json:"dev"`
 	Ino       uint64  `json:"ino"`

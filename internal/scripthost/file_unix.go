@@ -10,9 +10,8 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// Holds reports whether the file that is open is the one of a device and a
-// number there. The library opens by name, and on the way to a name a link may
-// have come up since it was looked at.
+// Holds reports whether the open file is the one with a device and inode number. The library opens
+// by name, and a link may have been created on the way since the name was checked.
 func (d *DB) Holds(dev, ino uint64) bool {
 	word := int(unsafe.Sizeof(uintptr(0)))
 	out := d.tls.Alloc(word)

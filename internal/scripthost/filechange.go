@@ -20,7 +20,7 @@ const (
 	// maxAppend is how large a file may be that is written anew, and kept in
 	// the history, with every bit that is appended. A larger one grows in place.
 	maxAppend = 1 << 20
-	// maxShown is how much of what is written is shown to who is asked.
+	// maxShown is how much of the written data a permission request shows.
 	maxShown = 4 << 10
 	// commitTries is how often a change is retried after a conflict with another one.
 	commitTries = 5
@@ -101,7 +101,7 @@ func (w *Host) put(ctx context.Context, by *work, a pathArg, data []byte) error 
 	return w.store(ctx, by, to, data)
 }
 
-// shownChange is what people are shown of a change.
+// shownChange returns what people are shown of a change.
 func shownChange(action string, data []byte) map[string]any {
 	meta := map[string]any{"action": action}
 	if data != nil {
@@ -113,8 +113,7 @@ func shownChange(action string, data []byte) map[string]any {
 	return meta
 }
 
-// look finds out whether a file can be written as wanted, and says what the
-// system would say if not.
+// look checks whether a file can be written as wanted, and returns the system's error if not.
 func (to *writing) look(files *files.Workspace) error {
 	if to.how.only && files.IsLink(to.at.path) {
 		return syscall.EEXIST
@@ -171,9 +170,9 @@ func (w *Host) store(ctx context.Context, by *work, to writing, data []byte) err
 	})
 }
 
-// inPlace reports whether a file is written to as it is. What is committed
-// counts as seen, so what may not be read is not; and a file with several names
-// is replaced under one of them, unless it would have to be seen.
+// inPlace reports whether a file is written to in place. A committed file counts as read, so one
+// that may not be read is written in place; and a file with several names is replaced under one of
+// them, unless that would need reading.
 func (w *Host) inPlace(by *work, to writing, more int64) bool {
 	size := to.st.Size
 	if to.how.cut {
@@ -188,8 +187,7 @@ func (w *Host) inPlace(by *work, to writing, more int64) bool {
 	return to.at.ours || max(size+more, to.st.Size) > files.MaxEdit || to.how.append && size > maxAppend
 }
 
-// combined is what a file holds when data was written to it from its beginning
-// or to its end.
+// combined returns the contents of a file after data was written at its beginning or its end.
 func combined(how how, old, data []byte) []byte {
 	out := make([]byte, 0, len(old)+len(data))
 	switch {
@@ -215,7 +213,7 @@ func (w *Host) newMode(mode uint32) (fs.FileMode, error) {
 	return fs.FileMode(mode & 0o777 &^ mask), err
 }
 
-// author says who makes a change, for the history.
+// author returns the author of a change, for the history.
 func (w *Host) author(by *work) files.By {
 	who := by.by()
 	who.Dir = w.home(by)
@@ -263,7 +261,7 @@ func (w *Host) commitOnce(ctx context.Context, by *work, spots []entryPath, chan
 	return nil
 }
 
-// trouble tells what went wrong beside a change that was made.
+// trouble reports an error beside a change that was made.
 func (w *Host) trouble(err error) {
 	if w.opt.Files.OnTrouble != nil {
 		w.opt.Files.OnTrouble(err)
@@ -411,8 +409,8 @@ func several(name string) error {
 	}
 }
 
-// keep puts what is about to be lost into the history. What it returns ends
-// that, once the change was made, and tells of it; nil where nothing was kept.
+// keep stores what is about to be lost in the history. The returned function must be called after
+// the change was made, and reports it; it is nil if nothing was kept.
 func (w *Host) keep(ctx context.Context, by *work, tree bool, spots ...entryPath) func() {
 	var at []files.Endangered
 	for _, s := range spots {

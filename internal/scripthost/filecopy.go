@@ -53,7 +53,7 @@ func (w *Host) copy(ctx context.Context, by *work, a pathArg) error {
 	return w.store(ctx, by, to, data)
 }
 
-// pourFrom copies a file that is too large to be held.
+// pourFrom copies a file that is too large for memory.
 func (w *Host) pourFrom(ctx context.Context, by *work, to writing, from *os.File) error {
 	f, settle, err := w.openWrite(ctx, by, to)
 	if err != nil {

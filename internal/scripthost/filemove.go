@@ -111,8 +111,7 @@ func (w *Host) remove(ctx context.Context, by *work, a pathArg) error {
 	return err
 }
 
-// ended ends the keeping of what was removed, or tells of it where nothing was
-// kept.
+// ended finishes the history entry of what was removed, or reports the removal if nothing was kept.
 func (w *Host) ended(by *work, kept func(), at entryPath, err error) {
 	switch {
 	case kept != nil:
@@ -122,8 +121,7 @@ func (w *Host) ended(by *work, kept func(), at entryPath, err error) {
 	}
 }
 
-// mkdir makes a folder, and with recursive those above it. It answers with the
-// first that was made.
+// mkdir makes a folder, with its parents if recursive. It returns the first that was made.
 func (w *Host) mkdir(ctx context.Context, by *work, a pathArg) (any, error) {
 	if a.Recursive {
 		return w.mkdirAll(ctx, by, a)
@@ -202,8 +200,7 @@ func (w *Host) mkdirAll(ctx context.Context, by *work, a pathArg) (any, error) {
 	return made, nil
 }
 
-// leadsNowhere reports whether a name, or what is there of the way to it, is a
-// link to nothing.
+// leadsNowhere reports whether a name, or an existing part of its path, is a dangling link.
 func leadsNowhere(name string) bool {
 	for ; ; name = filepath.Dir(name) {
 		info, err := os.Lstat(name)
@@ -302,7 +299,7 @@ func (w *Host) link(ctx context.Context, by *work, a pathArg) error {
 	return w.place(ctx, by, to, func(d dirHandle) error { return source.link(from.base, d, to.base) })
 }
 
-// askContents asks whether what is at a spot may be read, as it would be under
+// askContents requests permission to read an entry, because its contents become readable under
 // another name.
 func (w *Host) askContents(ctx context.Context, by *work, at entryPath, st facts) error {
 	if at.ours && st.Nlink < 2 {
@@ -311,7 +308,7 @@ func (w *Host) askContents(ctx context.Context, by *work, at entryPath, st facts
 	return w.opt.Files.AskContents(ctx, w.door(by), at.path)
 }
 
-// adjust changes what a file is and not what it holds.
+// adjust changes the attributes of a file, not its contents.
 func (w *Host) adjust(ctx context.Context, by *work, a pathArg, do func(d dirHandle, base string) error) error {
 	find := w.findEither
 	if a.Link {

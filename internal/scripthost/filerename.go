@@ -21,8 +21,8 @@ type move struct {
 	exists   bool  // there is something
 }
 
-// rename gives a file or a folder another name. It asks whether what it holds
-// may be read, since it could be under the new name.
+// rename renames a file or a folder. It requests permission to read it, since it may become
+// readable under the new name.
 func (w *Host) rename(ctx context.Context, by *work, a pathArg) error {
 	m, err := w.findMove(ctx, by, a)
 	if err != nil || m == nil {
@@ -71,9 +71,8 @@ func (m *move) across() bool {
 	return file && m.from.ours != m.to.ours && (!m.exists || m.over.regular())
 }
 
-// moveAcross moves a file between the project and the folder that scripts have
-// for themselves, which may be on another disk: what the project gains or
-// loses is known.
+// moveAcross moves a file between the project and the scripts' own folder, which may be on another
+// disk: the change of the project is recorded.
 func (w *Host) moveAcross(ctx context.Context, by *work, m *move) error {
 	d, err := m.from.open()
 	if err != nil {
@@ -102,7 +101,7 @@ func (w *Host) moveAcross(ctx context.Context, by *work, m *move) error {
 	})
 }
 
-// findMove finds out what is to be renamed; nil where nothing is to be done.
+// findMove resolves what is to be renamed; nil if there is nothing to do.
 func (w *Host) findMove(ctx context.Context, by *work, a pathArg) (*move, error) {
 	const sep = string(filepath.Separator)
 	m := &move{}
@@ -140,8 +139,7 @@ func (w *Host) findMove(ctx context.Context, by *work, a pathArg) (*move, error)
 	return m, m.checkTarget()
 }
 
-// checkTarget says what the system would say of something that takes the place of
-// something else.
+// checkTarget returns the error that the system would give for replacing the target.
 func (m *move) checkTarget() error {
 	switch {
 	case !m.exists:

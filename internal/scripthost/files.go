@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	// maxRead bounds what is read of a file at once.
+	// maxRead bounds a single read of a file.
 	maxRead = 256 << 20
 	// maxListed bounds how much a listing names.
 	maxListed = 500_000
 )
 
-// fileOps are those that look at files and change none.
+// fileOps are the operations that only read files.
 func (w *Host) fileOps() map[string]operation {
 	return map[string]operation{
 		"fs.read":     w.readFile,
@@ -113,9 +113,8 @@ func tooLarge(size int64) error {
 	}
 }
 
-// openRead opens a file for reading. What is not there, or no file, is said
-// before anybody is asked: in the project that is no secret, and outside of it
-// was asked about already.
+// openRead opens a file for reading. It reports a missing file before it requests permission: in
+// the project that is not a secret, and outside of it permission was requested already.
 func (w *Host) openRead(ctx context.Context, by *work, name string) (*os.File, error) {
 	at, err := w.find(ctx, by, name)
 	if err != nil {
@@ -224,8 +223,7 @@ func (w *Host) access(ctx context.Context, by *work, a pathArg) (any, error) {
 	return nil, d.access(at.base, a.mode(0)&7)
 }
 
-// list asks what the list tool asks, and names what a folder holds. Links are
-// not followed.
+// list requests the permission of the list tool, and lists a folder. Links are not followed.
 func (w *Host) list(ctx context.Context, by *work, a pathArg) (any, error) {
 	at, err := w.findFolder(ctx, by, a.Path)
 	if err != nil {
@@ -308,7 +306,7 @@ func (l *lister) listBelow(ctx context.Context, d dirHandle, base, at string) er
 	return l.walk(ctx, next, at)
 }
 
-// A how is the way a file is opened, as the letters of Node say it.
+// A how is the mode in which a file is opened, written as in Node.
 type how struct {
 	read, write, create, cut, append, only, sync bool
 }

@@ -12,9 +12,8 @@ import (
 // askBatch is how many files are asked about at once.
 const askBatch = 100
 
-// askTree asks about those files below a folder that is removed or moved which
-// the rules single out: a rule about one of them is not covered by an answer
-// about the folder.
+// askTree requests permission for those files below a removed or moved folder that the rules treat
+// specially: an answer about the folder does not cover a rule about one of them.
 func (w *Host) askTree(ctx context.Context, by *work, at entryPath, to *entryPath) error {
 	if at.ours && (to == nil || to.ours) {
 		return nil
@@ -123,14 +122,14 @@ func (t *ruleTree) singled(real string, e fs.DirEntry) bool {
 	return t.mayEdit != nil && !t.mayEdit(t.names(real)...) || t.protected[real] || t.guarded(real)
 }
 
-// guarded reports whether a name is one of those that change what runs, or
-// what is allowed, later. Which of them count where, the workspace knows.
+// guarded reports whether a name is one of those that affect what runs, or what is allowed, later.
+// The workspace knows which of them count where.
 func (t *ruleTree) guarded(real string) bool {
 	_, ok := t.files.Singled(real)
 	return ok
 }
 
-// removeTree removes a folder with all below it, and follows no link.
+// removeTree removes a folder with its contents, and follows no link.
 func removeTree(ctx context.Context, d dirHandle, base string) error {
 	in, err := d.openBelow(base)
 	if errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP) {
@@ -160,7 +159,7 @@ func removeTree(ctx context.Context, d dirHandle, base string) error {
 	return gone(d.rmdir(base))
 }
 
-// gone is nil for what is not there any more.
+// gone returns nil if the error means that the file does not exist.
 func gone(err error) error {
 	if isMissing(err) {
 		return nil

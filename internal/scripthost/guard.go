@@ -20,7 +20,7 @@ type guard struct {
 	memory    bool
 	denied    string // why the last request came to nothing
 
-	// The library holds on to these by their addresses only.
+	// The library holds only the addresses of these, which the garbage collector does not see.
 	xOpen   func(*libc.TLS, uintptr, uintptr, uintptr, int32, uintptr) int32
 	xDelete func(*libc.TLS, uintptr, uintptr, int32) int32
 	xAuth   func(*libc.TLS, uintptr, int32, uintptr, uintptr, uintptr, uintptr) int32

@@ -15,15 +15,14 @@ const (
 	shutWalk = 500_000
 )
 
-// An inode is a file whatever its names.
+// An inode identifies a file independent of its names.
 type inode struct{ dev, ino uint64 }
 
 func (f facts) inode() inode { return inode{f.Dev, f.Ino} }
 
-// shut are the files of a project that the rules for reading keep back. A
-// file with several names may be one of them under another name; to look for
-// those names with every read would be to walk the project each time, and
-// package managers link a great deal.
+// shut are the files of a project that may not be read. A file with several names may be one of
+// them under another name. They are listed once, because a walk of the project for each read would
+// be too slow, and package managers create many links.
 type shut struct {
 	mu    sync.Mutex
 	key   string
@@ -31,8 +30,8 @@ type shut struct {
 	found map[inode]bool // nil where not all could be looked at
 }
 
-// openLinked opens a file that has several names for reading: what is denied
-// under one name is not read under another.
+// openLinked opens a file that has several names for reading: what is denied under one name is not
+// read under another.
 func (w *Host) openLinked(ctx context.Context, by *work, at entryPath) (*os.File, error) {
 	found := w.shut.files(ctx, w, by)
 	if found == nil {
@@ -60,7 +59,7 @@ func (w *Host) openLinked(ctx context.Context, by *work, at entryPath) (*os.File
 	return f, err
 }
 
-// files are those that are kept back, nil where that is not known.
+// files returns the files that may not be read, nil if that is unknown.
 func (s *shut) files(ctx context.Context, w *Host, by *work) map[inode]bool {
 	passes, key := by.Filter("read")
 	if passes == nil {
@@ -99,7 +98,7 @@ func (s *shut) files(ctx context.Context, w *Host, by *work) map[inode]bool {
 	return s.found
 }
 
-// shutting is a walk that finds what is kept back.
+// shutting is a walk that finds the files that may not be read.
 type shutting struct {
 	kept  func(name string) bool
 	found map[inode]bool

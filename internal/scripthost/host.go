@@ -19,20 +19,20 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// Options say what scripts reach the machine through.
+// Options say how scripts reach the machine.
 type Options struct {
 	Files *files.Workspace
 	// Shell is where programs run.
 	Shell *process.Executor
-	// Programs says how the programs of a call run: with what of the project
-	// read-only, and what hidden.
+	// Programs returns how the programs of a call run: what of the project is read-only for them,
+	// and what is hidden.
 	Programs func(c *tool.Call) process.Program
 	// Variables are those that scripts see; asked for once an engine.
 	Variables func() map[string]string
 	Web       *web.Client
 	// Dir is the folder that scripts start in, absolute.
 	Dir string
-	// Client answers what plugins ask of the runtime; nil knows nothing.
+	// Client serves the requests of plugins to the runtime; it may be nil.
 	Client func(ctx context.Context, c *tool.Call, method string, args json.RawMessage) (json.RawMessage, error)
 	// Tell receives what scripts print and log.
 	Tell   func(Line)
@@ -46,15 +46,14 @@ type Line struct {
 	Text  string
 }
 
-// A Host is what the scripts of one engine see. It holds what they have
-// opened, and lets go of it in Close.
+// A Host serves the scripts of one engine. It owns what they have opened, and closes it in Close.
 type Host struct {
 	opt  Options
 	ops  map[string]operation
 	born time.Time
 	// temp is the folder that scripts have for themselves.
 	temp temporary
-	// shut are the files that the rules keep back, whatever their names.
+	// shut are the files that may not be read, under any name.
 	shut shut
 	net  *network
 
@@ -62,7 +61,7 @@ type Host struct {
 	closers []func() error
 }
 
-// An operation answers one request.
+// An operation serves one request.
 type operation func(ctx context.Context, arg script.Data) (script.Data, error)
 
 // New returns a host. It opens nothing.
@@ -83,15 +82,14 @@ func New(opt Options) *Host {
 	return w
 }
 
-// onClose has something let go of at the end; what was opened last is let go
-// of first. A group of operations that holds things says so while it is made.
+// onClose registers a function for Close, which calls them in reverse order.
 func (w *Host) onClose(end func() error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.closers = append(w.closers, end)
 }
 
-// Now answers at once.
+// Now performs an operation on the calling goroutine.
 func (w *Host) Now(ctx context.Context, op string, arg script.Data) (script.Data, error) {
 	do := w.ops[op]
 	if do == nil {
@@ -100,7 +98,7 @@ func (w *Host) Now(ctx context.Context, op string, arg script.Data) (script.Data
 	return do(ctx, arg)
 }
 
-// Later answers on a goroutine of its own.
+// Later performs an operation on a goroutine of its own.
 func (w *Host) Later(ctx context.Context, op string, arg script.Data) (script.Data, error) {
 	return w.Now(ctx, op, arg)
 }
@@ -150,8 +148,8 @@ type Exit struct{ Code int }
 // Error says what the script did.
 func (e *Exit) Error() string { return fmt.Sprintf("process.exit(%d) was called", e.Code) }
 
-// exit ends the work of the script that asks, and nothing else. While files are
-// loaded nothing is ended: what the script throws says enough.
+// exit ends the call of the script that requests it, and nothing else. While files are loaded it
+// ends nothing: the error that the script throws is enough.
 func exit(_ context.Context, by *work, a struct{ Code int }) (any, error) {
 	if by.end != nil {
 		time.AfterFunc(exitPause, func() { by.end(&Exit{Code: a.Code}) })
@@ -159,8 +157,8 @@ func exit(_ context.Context, by *work, a struct{ Code int }) (any, error) {
 	return nil, nil
 }
 
-// exitPause is how long what process.exit throws has to end the call by itself,
-// which tells where that was.
+// exitPause is how long the error thrown by process.exit has to end the call by itself, which
+// reports its position.
 const exitPause = 20 * time.Millisecond
 
 // RefusedIn gives the last request that was refused to the scripts that run
@@ -176,8 +174,8 @@ func RefusedIn(ctx context.Context) error {
 	return by.last
 }
 
-// Working tells whether a context is that of a script, and the name of the tool
-// or plugin it works for.
+// Working reports whether a context is that of a script, and the name of the tool or plugin it
+// works for.
 func Working(ctx context.Context) (name string, ok bool) {
 	by, ok := ctx.Value(workKey{}).(*work)
 	if !ok {
@@ -209,7 +207,7 @@ func (b *work) Ask(ctx context.Context, reqs ...permission.Request) error {
 	return err
 }
 
-// saying is requests with a detail more.
+// saying adds a detail to requests.
 func saying(reqs []permission.Request, key string, value any) []permission.Request {
 	out := slices.Clone(reqs)
 	for i := range out {
@@ -222,7 +220,7 @@ func saying(reqs []permission.Request, key string, value any) []permission.Reque
 	return out
 }
 
-// by says who makes a change, for the history.
+// by returns the author of a change, for the history.
 func (b *work) by() files.By {
 	c := b.call
 	return files.By{Session: c.Session, Message: c.Message, Call: c.ID, Tool: b.name, Agent: c.Agent, Dir: c.Dir}
@@ -231,13 +229,13 @@ func (b *work) by() files.By {
 // Allowed decides without asking.
 func (b *work) Allowed(req permission.Request) bool { return b.call.Allowed(req) }
 
-// Filter is what the rules say about a permission.
+// Filter returns which files the rules allow for a permission.
 func (b *work) Filter(name string) (passes func(names ...string) bool, key string) {
 	return b.call.Filter(name)
 }
 
-// refusalError words a refusal for scripts: an error with the code EACCES and the
-// sentence that a model is shown.
+// refusalError converts a refusal for scripts: an error with the code EACCES and the sentence that
+// a model is shown.
 func refusalError(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -245,9 +243,8 @@ func refusalError(err error) error {
 	return &Refusal{Err: err}
 }
 
-// A Refusal is a request that the rules, or a person, did not allow. Scripts
-// see it as an error with the code EACCES; whoever made the call finds the
-// cause in it.
+// A Refusal is a request that the rules, or a person, did not allow. Scripts see it as an error
+// with the code EACCES; the caller can unwrap its cause.
 type Refusal struct{ Err error }
 
 // Error is the cause's.
@@ -287,9 +284,8 @@ func encodeAnswer(value any) (script.Data, error) {
 	return script.Data{JSON: text}, err
 }
 
-// failure words an error for scripts. A refusal of the rules has the code
-// EACCES and a syscall, so that the modules leave its sentence alone. What the
-// system refuses has a code alone, and the modules make the text of it.
+// failure converts an error for scripts. A refusal of the rules has the code EACCES and a syscall,
+// so that the modules keep its text. A system error has a code only, and the modules make its text.
 func failure(err error) error {
 	var told *script.Failure
 	var no *Refusal

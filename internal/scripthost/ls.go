@@ -17,7 +17,7 @@ type listing struct {
 	told                                     int
 }
 
-// ls names what folders hold, in the order that the system has it.
+// ls lists folders, in the system's order.
 func (b *builtin) ls(ctx context.Context, args []string) error {
 	set := map[string]bool{}
 	const known = "aAbBcCdDfFgGhHiIklLmnNopqQrRsStTuUvwxXZ1"
@@ -47,7 +47,7 @@ func (b *builtin) ls(ctx context.Context, args []string) error {
 	return nil
 }
 
-// listName names a file, or what a folder holds.
+// listName prints a file, or the contents of a folder.
 func (l *listing) listName(ctx context.Context, name string) error {
 	found, err := l.files().Find(ctx, l.fromDir(name), false)
 	if err != nil {
@@ -78,8 +78,8 @@ func (l *listing) listName(ctx context.Context, name string) error {
 	return l.listFolder(ctx, in, name)
 }
 
-// listFolder names what a folder holds, and then what those in it do. It closes
-// the folder.
+// listFolder prints the contents of a folder, and then those of its subfolders. It closes the
+// folder.
 func (l *listing) listFolder(ctx context.Context, in ShellFolder, name string) error {
 	defer in.Close()
 	entries, err := in.Names()
@@ -109,7 +109,7 @@ func (l *listing) listFolder(ctx context.Context, in ShellFolder, name string) e
 	return l.listBelow(ctx, in, name, entries)
 }
 
-// listBelow names what the folders among the entries of a folder hold.
+// listBelow prints the contents of the subfolders of a folder.
 func (l *listing) listBelow(ctx context.Context, in ShellFolder, name string, entries []fs.DirEntry) error {
 	for _, e := range entries {
 		if !e.IsDir() {
@@ -129,7 +129,7 @@ func (l *listing) listBelow(ctx context.Context, in ShellFolder, name string, en
 	return nil
 }
 
-// printInside tells of one that a folder holds.
+// printInside prints an entry of a folder.
 func (l *listing) printInside(in ShellFolder, base string) {
 	var st FileFacts
 	if l.long {

@@ -14,8 +14,8 @@ import (
 // none is no argument.
 type none struct{}
 
-// machineOps are what scripts ask about the machine and its clock. None of it
-// is asked about: it says little, and scripts could not start without it.
+// machineOps are the operations about the machine and its clock. They need no permission: they
+// reveal little, and scripts could not start without them.
 func (w *Host) machineOps() map[string]operation {
 	return map[string]operation{
 		"proc.info": op(w.info),
@@ -28,7 +28,7 @@ func (w *Host) machineOps() map[string]operation {
 	}
 }
 
-// A machine is what proc.info answers.
+// A machine is the result of proc.info.
 type machine struct {
 	Platform string   `json:"platform"`
 	Arch     string   `json:"arch"`
@@ -105,8 +105,8 @@ func timezone() string {
 	return "UTC"
 }
 
-// variables are those that scripts see. The folder for temporary files is that
-// of the engine, whatever the machine says.
+// variables returns the environment that scripts see. The folder for temporary files is always that
+// of the engine.
 func (w *Host) variables(context.Context, *work, none) (any, error) {
 	all := map[string]string{}
 	if w.opt.Variables != nil {

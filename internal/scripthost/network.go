@@ -37,9 +37,8 @@ func (w *Host) networkOps() map[string]operation {
 	return map[string]operation{"net.fetch": n.fetch, "net.body": n.body, "net.close": n.close}
 }
 
-// Over lets go of what the work under a context (see [For]) has left open of
-// the network. Whoever has a script do work that sets nothing up for later says
-// so when it has ended.
+// Over closes what the work under a context (see [For]) has left open of the network. It must be
+// called at the end of work that sets up nothing for later.
 func (w *Host) Over(ctx context.Context) {
 	if by, err := worker(ctx); err == nil {
 		w.net.closeBodies(func(b *body) bool { return b.by == by })
@@ -58,7 +57,7 @@ type network struct {
 	over bool
 }
 
-// A body is what is still to come of an answer.
+// A body is the unread rest of a response.
 type body struct {
 	*web.Stream
 	by   *work
@@ -114,7 +113,7 @@ func (n *network) fetch(ctx context.Context, arg script.Data) (script.Data, erro
 	})
 }
 
-// request reads what is to be fetched.
+// request converts the arguments of a fetch.
 func (a fetching) request(raw []byte) (web.Request, error) {
 	at, err := web.Read(uncredentialed(a.URL))
 	if err != nil {
@@ -186,8 +185,8 @@ func (n *network) waitForRoom(ctx context.Context) error {
 	}
 }
 
-// dullest closes the body that was not read from for the longest time, if that
-// was long enough, and else tells how long that will take.
+// dullest closes the body that has been unread for longest, if that was long enough, and otherwise
+// returns how long that will take.
 func (n *network) dullest() time.Duration {
 	n.mu.Lock()
 	found, at := 0, time.Now()
@@ -313,7 +312,7 @@ func (n *network) close(ctx context.Context, arg script.Data) (script.Data, erro
 	return script.Data{}, nil
 }
 
-// pairs is a header as scripts get it, in an order of its own.
+// pairs returns a header as scripts get it, in sorted order.
 func pairs(header http.Header) [][2]string {
 	list := [][2]string{}
 	for name, values := range header {
@@ -331,8 +330,7 @@ func errClosed() error {
 	return &script.Failure{Name: "TypeError", Message: "The connection of this answer was closed: it was not read from for too long, or its call has ended.", Code: "ERR_STREAM_PREMATURE_CLOSE"}
 }
 
-// unreached names why there is no answer, or no more of it, in the codes that
-// scripts know.
+// unreached converts the error of a failed fetch to the codes that scripts know.
 func unreached(ctx context.Context, err error) error {
 	if _, no := errors.AsType[*Refusal](err); no {
 		return &Refusal{Err: err} // with the way that led there

@@ -67,7 +67,7 @@ func ParseShell(text string) (*ShellScript, error) {
 	return s, nil
 }
 
-// notOurs names what is not run here; "" for the rest.
+// notOurs names a construct that is not supported here; "" for the rest.
 func notOurs(node syntax.Node) string {
 	switch node := node.(type) {
 	case *syntax.ParamExp:
@@ -88,9 +88,8 @@ func notOurs(node syntax.Node) string {
 	return ""
 }
 
-// unsplit makes variables outside of quotes one word, or none if they are not
-// set: Bun does not split them. "${x[@]}" is that. It tells where they stand
-// in the text.
+// unsplit makes each variable outside of quotes one word, or none if it is not set, as "${x[@]}"
+// does: Bun does not split them. It returns their positions in the text.
 func unsplit(word *syntax.Word) (at []uint) {
 	for i, part := range word.Parts {
 		if p, ok := part.(*syntax.ParamExp); ok && p.Short && syntax.ValidName(p.Param.Value) {
@@ -151,8 +150,8 @@ func (r *bunshellRunning) called(ctx context.Context, args []string) ([]string, 
 	return ownWords(hc, args), nil
 }
 
-// note notes the words of a command that stand for names of files. Of the
-// letters for that, Bun's shell knows the star.
+// note records the words of a command that are file patterns. Of the pattern characters, Bun's
+// shell supports the star.
 func (s *ShellScript) note(call *syntax.CallExpr) {
 	for _, word := range call.Args {
 		if slices.ContainsFunc(word.Parts, starred) {
@@ -165,7 +164,7 @@ func (s *ShellScript) note(call *syntax.CallExpr) {
 	}
 }
 
-// starred reports whether a part of a word has a star that is not quoted.
+// starred reports whether a part of a word has an unquoted star.
 func starred(part syntax.WordPart) bool {
 	lit, ok := part.(*syntax.Lit)
 	if !ok {
@@ -202,7 +201,7 @@ func (s *ShellScript) unmatched(hc interp.HandlerContext) string {
 	return ""
 }
 
-// inFolder is what variables hold in a folder.
+// inFolder is the value of variables in a folder.
 type inFolder struct {
 	expand.Environ
 	dir string
@@ -225,9 +224,8 @@ const (
 	asProgram      = "\x00\x00\x00"
 )
 
-// weighed puts before a statement that puts variables together, in its words or
-// in what it is given to read, that they are weighed, so that they do not grow
-// beyond all bounds. mine are statements that were made so.
+// weighed inserts, before a statement that joins variables in its words or its input, a check of
+// their size, so that they cannot grow without bounds. mine are statements that were made so.
 func weighed(st *syntax.Stmt, mine map[*syntax.Stmt]bool) {
 	if mine[st] {
 		return
@@ -263,7 +261,7 @@ func runsText(name string) bool {
 	return false
 }
 
-// countWords counts what the braces of a word come to, roughly and never too few.
+// countWords estimates how many words the braces of a word produce, never too few.
 func countWords(word *syntax.Word) int {
 	n := 1
 	for _, part := range word.Parts {

@@ -22,7 +22,7 @@ import (
 
 const (
 	pieceSize = 64 << 10 // as much as a pipe holds
-	// mostTold is what one program may say to the log.
+	// mostTold bounds what one program may print to the log.
 	mostTold = 1 << 20
 	// drainLimit is how long the last output of a program that ended is waited for. No process can
 	// write any more, so it is already there.
@@ -170,8 +170,7 @@ func (r *reader) next(ctx context.Context) ([]byte, error) {
 	return nil, nil
 }
 
-// readRest takes what is left out of the pipe of a program of which nothing runs
-// any more, so that the pipe can be closed.
+// readRest reads the rest of the pipe of a program that has ended, so that the pipe can be closed.
 func (r *reader) readRest() {
 	if r == nil {
 		return
@@ -210,8 +209,8 @@ func (r *reader) close() {
 	}
 }
 
-// A bounded keeps the beginning of what is written to it. The first byte that
-// is too many calls full, once.
+// A bounded keeps the beginning of what is written to it. The first byte beyond its limit calls
+// full, once.
 type bounded struct {
 	max  int
 	full func()
@@ -235,7 +234,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// take gives what was written, and whether it is less than that.
+// take returns what was kept, and whether something is missing.
 func (b *bounded) take() (held []byte, over bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -262,8 +261,8 @@ func (w *Host) tell(by *work, level string, from io.Reader) {
 // write to.
 type written struct{ w *Host }
 
-// An outFile is a file that is written to. What it held before can be brought
-// back; Close records that.
+// An outFile is a file that is being written. Its earlier contents can be restored; Close records
+// the change.
 type outFile struct {
 	*os.File
 	settle func() error // nil for nothing to record
@@ -281,9 +280,8 @@ func (f *outFile) Close() (err error) {
 	return err
 }
 
-// file asks about a file, by its name as seen from dir, and opens it with the
-// flags of [os.OpenFile]. What is written is kept in the history
-// as what commands write is: by what the file held before.
+// file requests permission for a file, by its name as seen from dir, and opens it with the flags of
+// [os.OpenFile]. The history keeps the earlier contents, as for files that commands write.
 func (o written) file(ctx context.Context, a *asker, dir, name string, flags int) (*outFile, error) {
 	if name == os.DevNull {
 		f, err := os.OpenFile(os.DevNull, flags&^(os.O_CREATE|os.O_TRUNC|os.O_APPEND), 0)
@@ -391,7 +389,7 @@ func (o written) create(ctx context.Context, a *asker, path files.Path) (settle 
 	}, nil
 }
 
-// outcome tells how a program ended.
+// outcome describes how a program ended.
 func outcome(r *running) (map[string]any, error) {
 	status := r.process.Status()
 	if status.Err != nil {
@@ -404,7 +402,7 @@ func outcome(r *running) (map[string]any, error) {
 	return told, nil
 }
 
-// both is an answer with two outputs.
+// both returns a result with two outputs.
 func both(told map[string]any, out, errs []byte) (script.Data, error) {
 	told["out"] = len(out)
 	text, err := json.Marshal(told)

@@ -24,10 +24,10 @@ import (
 const (
 	// mostAlive is how many programs of one engine may run at once.
 	mostAlive = 64
-	// mostKnown is how many a script may hold on to, with those that ended.
+	// mostKnown is how many programs a script may hold, including those that ended.
 	mostKnown = 256
-	// usualOutput is what a program may write to one stream that is kept for
-	// the script, and mostOutput what it may if the script says so.
+	// usualOutput bounds what a program may write to one stream that is kept for the script, and
+	// mostOutput what the script may raise that to.
 	usualOutput, mostOutput = 16 << 20, 64 << 20
 	// lastGrace is between the signal for a program whose time is up, or that
 	// wrote too much, and its end.
@@ -172,7 +172,7 @@ func (p *programs) workDir(ctx context.Context, by *asker, cwd string) (string, 
 	return path.Real(), nil
 }
 
-// homeDir is the folder of whoever the script works for.
+// homeDir returns the folder of the call that the script works for.
 func (p *programs) homeDir(by *work) string {
 	if by.call.Dir != "" {
 		return by.call.Dir
@@ -254,7 +254,7 @@ func (a *asker) Ask(ctx context.Context, reqs ...permission.Request) error {
 // coded is a refusal of the system, as the modules want it: they make the text.
 func coded(code string) error { return &script.Failure{Message: code, Code: code} }
 
-// notFound says that there is no such program.
+// notFound is the error for a program that does not exist.
 func notFound() error { return &script.Failure{Message: "not found", Code: "ENOENT", Syscall: "which"} }
 
 // notRunnable says why a name cannot be run: there is no such file, or it is not a program.
@@ -268,7 +268,7 @@ func notRunnable(name, dir string) error {
 	return coded("EACCES")
 }
 
-// system words what the system said.
+// system words an error as the system does.
 func system(err error) error {
 	var no *Refusal
 	if err == nil || errors.As(err, &no) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
@@ -312,10 +312,10 @@ func (p *programs) launch(ctx context.Context, by *work, program process.Program
 	return r, nil
 }
 
-// errNoMore is the answer to a script whose engine is being closed.
+// errNoMore is the error for a script whose engine is being closed.
 var errNoMore = errors.New("this engine starts no more programs: it is being closed")
 
-// errNoPrograms is the answer where there is nothing to run programs in.
+// errNoPrograms is the error if programs cannot run here.
 var errNoPrograms = errors.New("programs can not be started here")
 
 // unstarted words why a program could not be started.
@@ -384,8 +384,7 @@ func (p *programs) release() {
 	p.places--
 }
 
-// addProgram takes note of a program, and gives it a number if scripts are to know
-// it.
+// addProgram registers a program, and gives it a number if scripts are to know it.
 func (p *programs) addProgram(r *running, known bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,14 +10,14 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// How much of an answer there may be.
+// The limits of a result.
 const (
 	mostRows    = 250_000
 	longestRows = 16 << 20 // bytes
 )
 
-// A DBQuery is a statement and the values that are bound to it: those of a list,
-// or, where there are names, those.
+// A DBQuery is a statement and its bound values: those of a list, or, if there are names, the named
+// ones.
 type DBQuery struct {
 	SQL    string
 	Limit  int // how many rows are wanted; 0 for all
@@ -54,8 +54,7 @@ func (d *DB) firstStatement(ctx context.Context, sql string, use func(*statement
 	return err
 }
 
-// Prepare tells about the first statement of a text: the columns that it gives,
-// and how many values it takes.
+// Prepare describes the first statement of a text: its columns, and how many values it takes.
 func (d *DB) Prepare(ctx context.Context, sql string) (columns []string, params int, err error) {
 	err = d.during(ctx, func() error {
 		return d.firstStatement(ctx, sql, func(st *statement) error {
@@ -90,7 +89,7 @@ func (d *DB) Query(ctx context.Context, q DBQuery) ([]byte, error) {
 	return append(out, "]}"...), nil
 }
 
-// rows adds the rows of a statement to an answer.
+// rows adds the rows of a statement to a result.
 func (q DBQuery) rows(st *statement, out []byte) ([]byte, error) {
 	columns := lib.Xsqlite3_column_count(st.d.tls, st.ptr)
 	for n := 0; q.Limit <= 0 || n < q.Limit; n++ {

@@ -25,7 +25,7 @@ type bunshellRunning struct {
 	err     errorOutput
 }
 
-// errTooMuch says that a script was ended because of what it wrote.
+// errTooMuch says that a script was ended because its output was too large.
 var errTooMuch = errors.New("the script wrote more than is kept of one output")
 
 // Run runs the script, which must have been checked.

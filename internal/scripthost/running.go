@@ -40,7 +40,7 @@ type running struct {
 	quiet   chan struct{} // closed when watch is over
 }
 
-// waitEnd waits for the end of a program, and sees what is left of it.
+// waitEnd waits for a program to end, and handles what it left running.
 func (r *running) waitEnd() {
 	defer close(r.quiet)
 	<-r.process.Done()
@@ -57,7 +57,7 @@ func (r *running) waitEnd() {
 	r.cleanUp()
 }
 
-// cleanUp is what there is to do when nothing of the program runs any more.
+// cleanUp runs after all processes of the program have ended.
 func (r *running) cleanUp() {
 	r.stopTimer()
 	r.out.readRest()
@@ -102,8 +102,8 @@ func (r *running) isOver() bool {
 	}
 }
 
-// end ends the program with all that it has started, and lets go of all that
-// was opened for it. It waits for that, whoever does it.
+// end ends the program with all that it has started, and closes all that was opened for it. It
+// waits for that.
 func (r *running) end() {
 	r.once.Do(func() {
 		defer close(r.gone)
@@ -174,7 +174,7 @@ func (r *running) stopTimer() {
 	}
 }
 
-// feed gives a program all that it is to read.
+// feed writes the program's input.
 func (r *running) feed(input []byte) {
 	r.work.Go(func() {
 		_, _ = r.process.Stdin().Write(input) // it need not read all of it
@@ -294,7 +294,7 @@ func closeAll(files ...*os.File) {
 	}
 }
 
-// start is proc.start: a program that goes on while the script does.
+// start is proc.start: a program that runs while the script continues.
 func (p *programs) start(ctx context.Context, arg script.Data) (script.Data, error) {
 	var a wanted
 	by, err := read(ctx, arg, &a)
@@ -335,7 +335,7 @@ func (p *programs) startProgram(ctx context.Context, by *work, a *wanted, input 
 	return r, nil
 }
 
-// A programID says which program a request is about, and what of it.
+// A programID identifies the program of a request.
 type programID struct {
 	ID     int
 	From   string
@@ -428,8 +428,8 @@ func (p *programs) kill(_ context.Context, _ *work, a programID) (any, error) {
 	return map[string]bool{"sent": sent}, nil
 }
 
-// closeProgram is proc.close. What a program that has ended left running goes on
-// until the call ends.
+// closeProgram is proc.close. Processes that an ended program left running go on until the call
+// ends.
 func (p *programs) closeProgram(_ context.Context, _ *work, a programID) (any, error) {
 	r, err := p.find(a.ID)
 	if err != nil {

@@ -68,7 +68,7 @@ func (p *programs) runScript(ctx context.Context, by *work, a *shellArg, input [
 	return source.Run(ctx, m, ShellSetting{Dir: dir, Env: vars.list(), Path: path, Input: input, Files: m.files()})
 }
 
-// notExisting reports whether a failure says that something is not there.
+// notExisting reports whether an error means that a file does not exist.
 func notExisting(err error) bool {
 	var f *script.Failure
 	return errors.As(err, &f) && (f.Code == "ENOENT" || f.Code == "ENOTDIR")
@@ -137,8 +137,8 @@ func (m shellMachine) Run(ctx context.Context, p ShellProgram) (int, error) {
 	return status.Code, nil
 }
 
-// outletTo is what a program writes to that is to reach a writer. Where that is
-// no file of the system, back is a pipe that is read for it.
+// outletTo returns the output file of a program for a writer. If the writer is not a system file,
+// back is a pipe that is copied to it.
 func outletTo(to io.Writer, pipes *plumbing, end **os.File) (back *os.File, err error) {
 	switch f := to.(type) {
 	case *os.File:
@@ -155,14 +155,13 @@ func outletTo(to io.Writer, pipes *plumbing, end **os.File) (back *os.File, err 
 	return back, err
 }
 
-// Trouble says what the system says in its own words, and whether it was the
-// rules.
+// Trouble words an error as the system does, and reports whether it was a refusal of the rules.
 func (shellMachine) Trouble(err error) (words string, refused bool) {
 	var no *Refusal
 	return inWords(err), errors.As(err, &no)
 }
 
-// inWords says what the system says in its own words.
+// inWords words an error as the system does.
 func inWords(err error) string {
 	var told *script.Failure
 	if errors.As(err, &told) {

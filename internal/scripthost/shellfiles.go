@@ -38,8 +38,8 @@ type asked struct {
 	by *asker
 }
 
-// Ask asks what was not asked yet. Who has allowed a folder to be made has
-// allowed those above it, unless a rule singles them out.
+// Ask makes the requests that were not made before. Permission to make a folder includes its
+// parents, unless a rule treats them specially.
 func (a asked) Ask(ctx context.Context, _ *tool.Call, reqs ...permission.Request) error {
 	var open []permission.Request
 	for _, req := range reqs {
@@ -129,7 +129,7 @@ type shellEntry struct {
 	name  string
 }
 
-// Look says what is there.
+// Look returns the attributes of the entry.
 func (e shellEntry) Look() (FileFacts, error) {
 	st, err := e.look()
 	return factsFor(st), err
@@ -145,7 +145,7 @@ func (e shellEntry) Enter() (ShellFolder, error) {
 	return shellFolder{d}.Enter(e.base)
 }
 
-// Remove removes a file, an empty folder, or one with all below it.
+// Remove removes a file, an empty folder, or a folder with its contents.
 func (e shellEntry) Remove(ctx context.Context, seen FileFacts, deep bool) error {
 	w, by := e.files.w, e.files.by
 	switch dir := seen.Mode&kindMask == kindDir; {
@@ -160,13 +160,13 @@ func (e shellEntry) Remove(ctx context.Context, seen FileFacts, deep bool) error
 // A shellFolder is a folder for a command of the shell.
 type shellFolder struct{ d dirHandle }
 
-// Look says what a name in the folder is.
+// Look returns the attributes of a name in the folder.
 func (f shellFolder) Look(base string) (FileFacts, error) {
 	st, err := f.d.stat(base)
 	return factsFor(st), err
 }
 
-// Enter opens a folder that lies in this one.
+// Enter opens a subfolder.
 func (f shellFolder) Enter(base string) (ShellFolder, error) {
 	in, err := f.d.openBelow(base)
 	if err != nil {

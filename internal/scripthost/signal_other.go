@@ -4,8 +4,7 @@ package scripthost
 
 import "syscall"
 
-// signalOf is the signal of a name, of which there are few on this system;
-// SIGTERM where nothing is said.
+// signalOf returns the signal of a name, of which this system has few; SIGTERM by default.
 func signalOf(name string) (syscall.Signal, error) {
 	switch name {
 	case "", "SIGTERM", "15":

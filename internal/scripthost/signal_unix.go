@@ -9,8 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// signalOf is the signal of a name, as SIGTERM, or of a number; SIGTERM where
-// nothing is said.
+// signalOf returns the signal of a name, such as SIGTERM, or of a number; SIGTERM by default.
 func signalOf(name string) (syscall.Signal, error) {
 	if name == "" {
 		return syscall.SIGTERM, nil

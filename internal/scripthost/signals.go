@@ -9,9 +9,8 @@ import (
 	"syscall"
 )
 
-// signal is proc.signal: a signal by the number of a process. Programs that
-// scripts of this engine have started are theirs; to reach another one is to
-// run kill.
+// signal is proc.signal: it sends a signal to a process number. Scripts may signal programs that
+// this engine has started; for another one, permission to run kill is needed.
 func (p *programs) signal(ctx context.Context, by *work, a struct{ PID, Signal int }) (any, error) {
 	if r := p.byPID(max(a.PID, -a.PID)); r != nil {
 		if a.Signal == 0 {

@@ -20,11 +20,11 @@ type entryPath struct {
 	path files.Path
 	dir  string // real
 	base string
-	// ours says that it lies in the folder the scripts have for themselves.
+	// ours reports that it is in the scripts' own folder.
 	ours bool
-	// itself says that base is meant even where it is a link.
+	// itself says that base is not followed if it is a link.
 	itself bool
-	// slash says that only a folder is meant.
+	// slash says that it must be a folder.
 	slash bool
 	// meta is shown to people with a change there.
 	meta map[string]any
@@ -73,7 +73,7 @@ func (w *Host) findEither(ctx context.Context, by *work, name string) (entryPath
 	return w.resolved(ctx, by, name, w.opt.Files.ResolveEither)
 }
 
-// findFolder is find for what is to be a folder.
+// findFolder is find for a folder.
 func (w *Host) findFolder(ctx context.Context, by *work, name string) (entryPath, error) {
 	return w.resolved(ctx, by, name, w.opt.Files.ResolveFolder)
 }
@@ -96,8 +96,8 @@ func (w *Host) resolved(ctx context.Context, by *work, name string, resolve reso
 	return at, nil
 }
 
-// findItself is find for a name that is meant itself, also where it is a link:
-// only the way to it is asked about.
+// findItself is find without following a link at the end of the name: permission is needed only for
+// the way to it.
 func (w *Host) findItself(ctx context.Context, by *work, name string) (entryPath, error) {
 	if name == "" {
 		return entryPath{}, syscall.ENOENT
@@ -110,7 +110,7 @@ func (w *Host) findItself(ctx context.Context, by *work, name string) (entryPath
 	if err != nil {
 		return entryPath{}, err
 	}
-	// What a link leads to is not touched; rules about changing it hold for the link too.
+	// The target of the link is not touched, but rules about changing it apply to the link too.
 	p, err := w.opt.Files.Resolve(ctx, silent{}, w.home(by), name)
 	if err != nil {
 		return entryPath{}, err
@@ -119,10 +119,10 @@ func (w *Host) findItself(ctx context.Context, by *work, name string) (entryPath
 	return entryPath{path: p, dir: in.Real(), base: base, ours: ours, itself: true}, nil
 }
 
-// open opens the folder that a spot lies in.
+// open opens the folder that contains the entry.
 func (s entryPath) open() (dirHandle, error) { return openFolder(s.dir) }
 
-// look says what is at a spot.
+// look returns the attributes of the entry.
 func (s entryPath) look() (facts, error) {
 	d, err := s.open()
 	if err != nil {
@@ -145,10 +145,10 @@ func (s entryPath) lookIn(d dirHandle) (facts, error) {
 	return st, nil
 }
 
-// isMissing reports whether an error says that nothing is there.
+// isMissing reports whether an error means that a file does not exist.
 func isMissing(err error) bool { return errors.Is(err, os.ErrNotExist) }
 
-// askEdit asks whether what is at the spots may be changed.
+// askEdit requests permission to change the entries.
 func (w *Host) askEdit(ctx context.Context, by *work, metadata map[string]any, spots ...entryPath) error {
 	var paths []files.Path
 	for _, s := range spots {
@@ -166,8 +166,8 @@ func (w *Host) askEdit(ctx context.Context, by *work, metadata map[string]any, s
 	return w.opt.Files.AskEdit(ctx, by, metadata, paths...)
 }
 
-// inProject reports whether a change at a spot is one of the project's. Of a
-// link that is meant itself, the folder it lies in counts.
+// inProject reports whether a change of the entry belongs to the project. For a link that is not
+// followed, its folder counts.
 func (w *Host) inProject(s entryPath) bool {
 	p := s.path
 	if s.itself {

@@ -12,7 +12,7 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// How much a database may hold of the machine's memory at a time.
+// How much memory a database may use at a time.
 const (
 	busyTime     = 5000     // milliseconds that another's lock is waited for
 	longestValue = 32 << 20 // bytes of a value, and of a row
@@ -22,9 +22,8 @@ const (
 	mostColumns  = 2000
 )
 
-// A DB is one connection to SQLite, by the functions of its C interface:
-// database/sql has no way to say what statements may do. One request uses it
-// at a time.
+// A DB is a connection to SQLite through its C interface, because database/sql cannot restrict what
+// statements do. One request uses it at a time.
 type DB struct {
 	mu    sync.Mutex
 	tls   *libc.TLS
@@ -38,8 +37,7 @@ type DB struct {
 // pointer is what a pointer of the library's leads to.
 func pointer[T any](p uintptr) *T { return (*T)(unsafe.Add(nil, p)) }
 
-// DBOptions says how a file is opened: to be written, if it is there, unless it says
-// otherwise.
+// DBOptions say how a file is opened: for writing, and only if it exists, by default.
 type DBOptions struct{ Readonly, Create bool }
 
 // flags are those of the library.
@@ -99,8 +97,8 @@ func (d *DB) open(name string, how DBOptions) error {
 	return nil
 }
 
-// applyLimits bounds what a statement may take, and makes the file no program: what
-// its schema says is not trusted.
+// applyLimits bounds what a statement may use, and disables functions in the schema, which is not
+// trusted.
 func (d *DB) applyLimits() {
 	lib.Xsqlite3_busy_timeout(d.tls, d.db, busyTime)
 	for _, l := range [][2]int32{
@@ -123,8 +121,8 @@ func (d *DB) pragma(sql string) error {
 	return d.each(context.Background(), sql, func(s *statement) error { return s.runToEnd() })
 }
 
-// Close closes the connection, and ends what runs there. What was not committed
-// is not there any more. Twice is fine.
+// Close closes the connection, and interrupts what runs there. Uncommitted changes are lost. It may
+// be called twice.
 func (d *DB) Close() {
 	d.interrupt()
 	d.mu.Lock()
@@ -182,7 +180,7 @@ func (d *DB) interrupt() {
 	}
 }
 
-// A statement is one that was prepared. What is bound to it is freed with it.
+// A statement is a prepared statement. Closing it frees its bound values.
 type statement struct {
 	d     *DB
 	ptr   uintptr
@@ -233,7 +231,7 @@ func (s *statement) finalize() {
 	}
 }
 
-// step goes on to the next row, if there is one.
+// step advances to the next row, if there is one.
 func (s *statement) step() (row bool, err error) {
 	switch rc := lib.Xsqlite3_step(s.d.tls, s.ptr); rc {
 	case lib.SQLITE_ROW:
@@ -255,7 +253,7 @@ func (s *statement) runToEnd() error {
 	}
 }
 
-// columns are the names of what a row holds.
+// columns returns the column names of the result.
 func (s *statement) columns() []string {
 	n := lib.Xsqlite3_column_count(s.d.tls, s.ptr)
 	names := make([]string, 0, n)
@@ -293,8 +291,7 @@ func (s *statement) bytesAt(i int32, blob bool) []byte {
 	return libc.GoBytes(p, int(n))
 }
 
-// copyIn copies bytes to where the library can see them for as long as the
-// statement lives.
+// copyIn copies bytes to memory of the library that lives as long as the statement.
 func (s *statement) copyIn(b []byte) (uintptr, error) {
 	p := lib.Xsqlite3_malloc64(s.d.tls, uint64(len(b))+1)
 	if p == 0 {
@@ -341,8 +338,8 @@ func (s *statement) bind(i int, v any) error {
 	return nil
 }
 
-// lastError is what the library says about its last mistake. Where a text was
-// read from is added to where in it the mistake is; -1 for no text.
+// lastError returns the library's last error. from is the offset of the text in the script, which
+// is added to the error's position; -1 for no text.
 func (d *DB) lastError(rc int32, from int) error {
 	if d.db == 0 {
 		return sqliteFailure(rc, libc.GoString(lib.Xsqlite3_errstr(d.tls, rc)), -1)
@@ -360,7 +357,7 @@ func (d *DB) lastError(rc int32, from int) error {
 	return sqliteFailure(rc, message, offset)
 }
 
-// DBClosed is the answer to who uses a database that was closed.
+// DBClosed is the error for use of a closed database.
 func DBClosed() error {
 	return &script.Failure{Name: "RangeError", Message: "Cannot use a closed database"}
 }

@@ -23,8 +23,7 @@ import (
 )
 
 const (
-	// maxUnpacked bounds what a packed text may become: a few bytes can stand
-	// for very many.
+	// maxUnpacked bounds the size of decompressed data: a few bytes can stand for very many.
 	maxUnpacked = 128 << 20
 	// maxMade bounds bytes that are made out of nothing.
 	maxMade = 64 << 20
@@ -92,7 +91,7 @@ func newHash(alg string) func() hash.Hash {
 	return nil
 }
 
-// hashNamed is newHash for what scripts say.
+// hashNamed is newHash for names that scripts use.
 func hashNamed(alg string) (func() hash.Hash, error) {
 	if made := newHash(alg); made != nil {
 		return made, nil
@@ -142,8 +141,8 @@ func deriveOp(ctx context.Context, arg script.Data) (script.Data, error) {
 	return script.Data{Raw: key}, err
 }
 
-// key is PBKDF2 that ends with its context: how long it takes is for the
-// script to say.
+// key derives a key by PBKDF2. It ends with its context, because the script chooses the number of
+// rounds.
 func (a deriveArg) key(ctx context.Context, made func() hash.Hash) ([]byte, error) {
 	mac := hmac.New(made, a.Password)
 	key := make([]byte, 0, a.Length+mac.Size())

@@ -56,8 +56,8 @@ func (t *temporary) folder() (string, error) {
 	return t.path, nil
 }
 
-// make makes the folder below dir. Who sweeps at the same time may take what
-// is not locked yet for abandoned, and remove it.
+// make makes the folder below dir. A concurrent removeStale may take an unlocked folder for
+// abandoned, and remove it.
 func (t *temporary) make(dir string) error {
 	for range 10 {
 		around, err := os.MkdirTemp(dir, tempPrefix)
@@ -104,8 +104,8 @@ func lockTemp(around string) (*flock.Flock, error) {
 	return nil, errors.Join(err, fs.ErrNotExist)
 }
 
-// discardTemp removes a folder with all that is in it. The lock goes last: as
-// long as it is there, what could not be removed now can be later.
+// discardTemp removes a folder with its contents. The lock is removed last: while it exists, a
+// later sweep can remove what is left.
 func discardTemp(around string, lock *flock.Flock) error {
 	err := os.RemoveAll(filepath.Join(around, tempInner))
 	if lock != nil {
@@ -120,8 +120,8 @@ func discardTemp(around string, lock *flock.Flock) error {
 	return os.RemoveAll(around)
 }
 
-// contains reports whether a name that is absolute and clean lies in the folder.
-// It does not look at links.
+// contains reports whether a name that is absolute and clean is in the folder. It does not follow
+// links.
 func (t *temporary) contains(name string) bool {
 	t.mu.Lock()
 	path := t.path

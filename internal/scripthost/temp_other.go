@@ -4,6 +4,6 @@ package scripthost
 
 import "io/fs"
 
-// ownTemp says whether a folder belongs to the user who runs this. Windows has
-// a folder for temporary files for each.
+// ownTemp reports whether a folder belongs to this user. Windows has a folder for temporary files
+// for each user.
 func ownTemp(fs.FileInfo) bool { return true }

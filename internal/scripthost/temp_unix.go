@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// ownTemp says whether a folder belongs to the user who runs this.
+// ownTemp reports whether a folder belongs to this user.
 func ownTemp(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(st.Uid) == os.Geteuid()

@@ -10,14 +10,13 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// What is looked at in one sweep. What is left then, the next one finds.
+// The limits of one sweep. The next one continues.
 const (
 	sweepNames   = 50_000 // names in the folder for temporary files
 	sweepFolders = 200    // folders that look like ours
 )
 
-// isTempName says whether a folder is called as those are that hold the folders
-// of scripts.
+// isTempName reports whether a folder is named like the folders of scripts.
 func isTempName(name string) bool {
 	number, ok := strings.CutPrefix(name, tempPrefix)
 	return ok && number != "" && strings.Trim(number, "0123456789") == ""
@@ -36,7 +35,7 @@ func removeStale(dir string) {
 	}
 }
 
-// tempNames lists the folders that have a name as ours do. Links are no folders.
+// tempNames lists the folders that are named like ours, without links.
 func tempNames(top *os.Root) (found []string) {
 	f, err := top.Open(".")
 	if err != nil {
@@ -61,8 +60,8 @@ func tempNames(top *os.Root) (found []string) {
 	return found
 }
 
-// sweepOne removes a folder if it is abandoned. All of it goes through the
-// folder as it was opened, whatever is put in its place meanwhile.
+// sweepOne removes a folder if it is abandoned. All access goes through the opened folder, whatever
+// replaces it meanwhile.
 func sweepOne(top *os.Root, name string) {
 	room, err := enterTemp(top, name)
 	if err != nil {

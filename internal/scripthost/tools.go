@@ -14,7 +14,7 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// What scripts may say at a time.
+// The limits of the output of scripts.
 const (
 	longestLine    = 16 << 10 // bytes of a line of the log
 	linesAtOnce    = 500
@@ -30,8 +30,8 @@ const (
 	longestAnswer = 16 << 20 // bytes of what it answers
 )
 
-// toolOps are what tools and plugins ask as such: a word about how they get
-// on, a permission, something of the runtime.
+// toolOps are the requests of tools and plugins: progress, permissions, and requests to the
+// runtime.
 func (w *Host) toolOps() map[string]operation {
 	log := &logger{tell: w.opt.Tell, flow: flow{burst: linesAtOnce, rate: linesASecond}}
 	reports := &flow{burst: reportsAtOnce, rate: reportsASecond}
@@ -117,7 +117,7 @@ func (l *logger) line(_ context.Context, by *work, a struct{ Level, Text string 
 	return nil, nil
 }
 
-// confess tells how much was left out.
+// confess reports how many lines were dropped.
 func (l *logger) confess(tool string) {
 	l.mu.Lock()
 	lost := l.lost
@@ -135,8 +135,8 @@ func (l *logger) end() error {
 	return nil
 }
 
-// meta passes on how a tool gets on. What comes too fast for anybody to see is
-// left out: the result says how it ended.
+// meta passes on the progress of a tool. Updates that are too fast to be seen are dropped: the
+// result has the final state.
 func (f *flow) meta(_ context.Context, by *work, a struct{ Title, Metadata json.RawMessage }) (any, error) {
 	if len(a.Title)+len(a.Metadata) > longestReport {
 		return nil, &script.Failure{Name: "RangeError", Message: fmt.Sprintf("metadata of %d bytes is too much, %d are the most: put it into the output", len(a.Title)+len(a.Metadata), longestReport)}
@@ -152,13 +152,13 @@ func (f *flow) meta(_ context.Context, by *work, a struct{ Title, Metadata json.
 	return nil, nil
 }
 
-// A question is what a tool asks, of whatever kinds its parts are.
+// A question is a permission request of a tool, whose parts may have any type.
 type question struct {
 	Permission, Patterns, Always, Metadata json.RawMessage
 }
 
-// askQuestion puts a question of a tool's own to the rules. An answer to it opens
-// nothing by itself: what the tool then does is asked about as ever.
+// askQuestion makes a permission request of the tool's own. An answer grants nothing by itself:
+// what the tool does then is checked as always.
 func askQuestion(ctx context.Context, by *work, a question) (any, error) {
 	if n := len(a.Patterns) + len(a.Always) + len(a.Metadata); n > longestAsk {
 		return nil, &script.Failure{Name: "RangeError", Message: fmt.Sprintf("a question of %d bytes is too long, %d are the most: ask about less at a time", n, longestAsk)}
@@ -177,14 +177,13 @@ func askQuestion(ctx context.Context, by *work, a question) (any, error) {
 	}
 	_ = json.Unmarshal(a.Metadata, &req.Metadata) // anything else counts as none
 	if req.Permission != by.name {
-		// "Always" would be an answer for other tools too, so it is about no
-		// more than what the person sees.
+		// "Always" would apply to other tools too, so it is limited to what the person sees.
 		req.Always = slices.DeleteFunc(req.Always, func(s string) bool { return !slices.Contains(req.Patterns, s) })
 	}
 	return nil, by.Ask(ctx, req)
 }
 
-// stringList reads a list of texts, or one that stands alone.
+// stringList reads a list of strings, or a single one.
 func stringList(raw json.RawMessage) (list []string, ok bool) {
 	var one string
 	if json.Unmarshal(raw, &one) == nil && !isNull(raw) {
@@ -211,8 +210,8 @@ func isNull(raw json.RawMessage) bool {
 	return strings.TrimSpace(string(raw)) == "null" || len(raw) == 0
 }
 
-// client asks the runtime. A plugin gets an answer in any case: its client
-// does not throw.
+// client makes a request to the runtime. A plugin always gets a response: its client does not
+// throw.
 func (w *Host) client(ctx context.Context, by *work, a struct {
 	Method string
 	Args   json.RawMessage

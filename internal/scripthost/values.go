@@ -72,7 +72,7 @@ func markedValue(raw json.RawMessage) (any, error) {
 	return nil, notBindable()
 }
 
-// notBindable says that a value is of a kind that SQLite has no place for.
+// notBindable is the error for a value of a type that SQLite does not have.
 func notBindable() error {
 	return &script.Failure{Name: "TypeError", Message: "Binding expected string, TypedArray, boolean, number, bigint or null"}
 }
@@ -112,8 +112,8 @@ func appendInt(out []byte, n int64) []byte {
 	return append(strconv.AppendInt(out, n, 10), `"}`...)
 }
 
-// appendReal adds a number, marked where it could be taken for a whole one or
-// JSON has no way to write it.
+// appendReal appends a number, marked if it could be taken for an integer or JSON cannot represent
+// it.
 func appendReal(out []byte, n float64) []byte {
 	digits := strconv.FormatFloat(n, 'g', -1, 64)
 	switch {
@@ -143,12 +143,12 @@ func appendText(out, s []byte) []byte {
 	return append(out, '"')
 }
 
-// DBCannotOpen says that a file is no database that can be opened.
+// DBCannotOpen is the error for a file that cannot be opened as a database.
 func DBCannotOpen() error {
 	return sqliteFailure(lib.SQLITE_CANTOPEN, "unable to open database file", -1)
 }
 
-// sqliteFailure is a mistake as bun:sqlite has it.
+// sqliteFailure is an error as bun:sqlite words it.
 func sqliteFailure(rc int32, message string, offset int) error {
 	data := fmt.Sprintf(`{"errno":%d}`, rc)
 	if offset >= 0 {
@@ -157,8 +157,7 @@ func sqliteFailure(rc int32, message string, offset int) error {
 	return &script.Failure{Message: message, Code: codeOf(rc), Data: json.RawMessage(data)}
 }
 
-// codeOf is the name of a code, by its kind and, where that is known, its
-// detail.
+// codeOf returns the name of an error code, by its kind and, if known, its detail.
 func codeOf(rc int32) string {
 	kinds := strings.Fields("ERROR INTERNAL PERM ABORT BUSY LOCKED NOMEM READONLY INTERRUPT IOERR CORRUPT NOTFOUND FULL CANTOPEN PROTOCOL" +
 		" EMPTY SCHEMA TOOBIG CONSTRAINT MISMATCH MISUSE NOLFS AUTH FORMAT RANGE NOTADB NOTICE WARNING")
