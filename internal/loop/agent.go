@@ -23,12 +23,12 @@ type Deps struct {
 	Tools func(ctx context.Context, session string, a tool.Audience) []tool.Spec
 	// Lasts reports whether the results of a tool stay in the model's context.
 	Lasts func(tool string) bool
-	// Profile says how an agent works in a session.
+	// Profile returns how an agent works in a session.
 	Profile func(ctx context.Context, session, agent string, m model.Ref) (Profile, error)
 	// Model returns the model of a name.
 	Model func(session string, m model.Ref) (model.Model, error)
 
-	// Shape may change what a model is asked in answer to a message.
+	// Shape may change the request to the model that answers a message.
 	Shape func(ctx context.Context, to message.Info, req *model.Request) error
 
 	Keeper Keeper
@@ -40,13 +40,13 @@ type Deps struct {
 	Words Words
 }
 
-// Words are what the loop says to models in its own name.
+// Words are the texts that the loop itself sends to models.
 type Words struct {
 	SumUp string                   // asks for a summary
 	GoOn  func(wish string) string // after an automatic summary; wish is the last prompt
 }
 
-// Rules say how turns go.
+// Rules configure turns.
 type Rules struct {
 	NoPrune, NoCompact  bool
 	ContinueAfterReject bool
@@ -67,13 +67,12 @@ type Profile struct {
 // A Keeper stores conversations.
 type Keeper interface {
 	Messages(ctx context.Context, session string) ([]message.Message, error)
-	// Save keeps a message, unless info is nil, and parts, and tells who
-	// watches. It may fail when ctx has ended: what is to be kept whatever
-	// happens comes with one that does not end.
+	// Save stores a message, unless info is nil, and parts, and notifies subscribers. It may fail
+	// when ctx has ended: callers that must save pass a context that does not end.
 	Save(ctx context.Context, info *message.Info, parts ...message.Part) error
-	// Tell only tells.
+	// Tell notifies subscribers without storing.
 	Tell(n News)
-	// Recorded returns how a call ended that its message does not know of.
+	// Recorded returns the recorded outcome of a call that its message lacks.
 	Recorded(ctx context.Context, session, call string) (*message.State, error)
 }
 
@@ -86,8 +85,8 @@ type News struct {
 	Removed bool // Part, or Info, is not to be
 }
 
-// A Status is how the work on a session goes on: "busy", "retry" or "idle"; also
-// "failed", "compacted", and "notice", which is for the person.
+// A Status is the progress of the work on a session: "busy", "retry" or "idle"; also "failed",
+// "compacted", and "notice", which is for the person.
 type Status struct {
 	Type    string
 	Attempt int
@@ -96,7 +95,7 @@ type Status struct {
 	Failure *message.Failure
 }
 
-// Work is a turn to do: what was said last in a session is to be answered.
+// Work is a turn to do: it answers the last user message of a session.
 type Work struct {
 	Session   string
 	Dir, Root string
@@ -138,7 +137,7 @@ type Runner struct {
 // New returns a runner.
 func New(d Deps) *Runner { return &Runner{deps: d, inbox: map[string][]Said{}} }
 
-// Said is a message of a person, or one on their behalf.
+// Said is a user message, or one on the user's behalf.
 type Said struct {
 	Agent     string
 	Model     model.Ref
@@ -149,7 +148,7 @@ type Said struct {
 	Auto      bool // not requested by the user
 }
 
-// Say keeps what was said; [Runner.Run] answers it.
+// Say stores a user message; [Runner.Run] answers it.
 func (r *Runner) Say(ctx context.Context, session string, s Said) (message.Message, error) {
 	m := message.Message{Info: message.Info{
 		ID: r.deps.NewID("msg"), Session: session, Role: message.User, Agent: s.Agent, Model: s.Model,
@@ -176,7 +175,7 @@ func (r *Runner) Say(ctx context.Context, session string, s Said) (message.Messa
 	return m, r.deps.Keeper.Save(ctx, &m.Info, m.Parts...)
 }
 
-// Next lets s be said once the answer that is under way has ended.
+// Next queues s as the next user message, after the answer in progress.
 func (r *Runner) Next(session string, s Said) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 const (
 	// maxAnswer bounds an answer, in tokens.
 	maxAnswer = 32000
-	// maxSize and maxCalls bound what is taken of one.
+	// maxSize and maxCalls bound the bytes and calls of an answer.
 	maxSize, maxCalls = 64 << 20, 1000
 	// maxTries is how often the same is asked.
 	maxTries = 8
@@ -24,15 +24,14 @@ const (
 	// longestWait is how long a provider may let us wait. One that wants more
 	// has failed.
 	longestWait = 2 * time.Minute
-	// firstWait and maxWait are how long is waited before it is asked again,
-	// where the provider does not say.
+	// firstWait and maxWait bound the wait before a retry, unless the provider gives one.
 	firstWait, maxWait = time.Second, 30 * time.Second
 )
 
 // grown is a text while it grows.
 type grown = strings.Builder
 
-// requestAnswer asks the model until it has answered, or it makes no sense to try again.
+// requestAnswer asks the model until it has answered, or a retry is pointless.
 func (s *step) requestAnswer(ctx context.Context) error {
 	s.t.r.deps.Keeper.Tell(News{Info: &s.info})
 	for try := 1; ; try++ {
@@ -61,7 +60,7 @@ func (s *step) requestAnswer(ctx context.Context) error {
 // few reports whether an error is tried again only a few times.
 func few(k model.ErrorKind) bool { return k == model.Network || k == model.Broken }
 
-// reset takes back what an attempt has brought. None of its calls was made.
+// reset discards the result of a failed attempt. None of its calls was made.
 func (s *step) reset() {
 	s.close()
 	for i := range s.parts {
@@ -142,7 +141,7 @@ func (s *step) once(ctx context.Context) error {
 	}
 }
 
-// piece takes in what came next.
+// piece handles the next event of the stream.
 func (s *step) piece(ctx context.Context, p streamItem, ok bool) (done bool, err error) {
 	switch {
 	case !ok && ctx.Err() != nil:

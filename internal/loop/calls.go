@@ -12,7 +12,7 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// atOnce is how many calls of one answer run at the same time.
+// atOnce is how many calls of one answer run concurrently.
 const atOnce = 16
 
 // RepeatsCode is the code of a call that was not made because it repeats others and there was no
@@ -28,8 +28,8 @@ type callEnd struct {
 	over    error // nothing was left for it
 }
 
-// makeCalls makes the calls of an answer, all at once, and keeps how each ended
-// as soon as it has. It reports whether the turn is over.
+// makeCalls makes the calls of an answer, concurrently, and stores the outcome of each as soon as
+// it ends. It reports whether the turn is over.
 func (t *turn) makeCalls(ctx context.Context, s *step, at int) (ended bool, err error) {
 	var (
 		mu    sync.Mutex
@@ -111,8 +111,8 @@ func (t *turn) makeCall(ctx context.Context, s *step, p message.Part) callEnd {
 	return t.failCall(p, err)
 }
 
-// completeCall gives a call its result. It returns the calls that it made itself,
-// which the model is to see too.
+// completeCall stores the result of a call. It returns the calls that the tool itself made, which
+// the model must see too.
 func (t *turn) completeCall(p *message.Part, res *tool.Result) (inner []message.Part) {
 	s := p.State
 	s.Status, s.Output, s.Title, s.Metadata, s.Attachments = message.Completed, res.Output, res.Title, res.Metadata, res.Attachments
@@ -136,7 +136,7 @@ func (t *turn) completeCall(p *message.Part, res *tool.Result) (inner []message.
 	return inner
 }
 
-// failCall gives a call its error, or what another tool answered for it.
+// failCall stores the error of a call, or what another tool answered for it.
 func (t *turn) failCall(p message.Part, err error) callEnd {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok {

@@ -16,14 +16,14 @@ const (
 	// pruneKeep and pruneLeast are, in tokens, how much of old outputs stays in the model's
 	// context, and how much beyond that makes pruning worthwhile.
 	pruneKeep, pruneLeast = 40_000, 20_000
-	// pruneTurns is how many turns of a person are left as they are.
+	// pruneTurns is how many of the last turns are not pruned.
 	pruneTurns = 2
 
 	// retold bounds the input of a summary, in bytes, if the model's context size is unknown, and
 	// retoldOutput one output in it.
 	retold, retoldOutput = 400_000, 4000
 	retoldLeast          = 8000
-	// maxWish is how many bytes of the last prompt are said again after a summary.
+	// maxWish is how many bytes of the last prompt are repeated after a summary.
 	maxWish = 8000
 )
 
@@ -64,7 +64,7 @@ func compactionOf(m message.Message) *message.Part {
 	return &m.Parts[i]
 }
 
-// wishCompaction asks for a summary before the conversation goes on.
+// wishCompaction requests a summary before the conversation continues.
 func (t *turn) wishCompaction(ctx context.Context, asked int) error {
 	info := t.msgs[asked].Info
 	m, err := t.r.Say(ctx, t.work.Session, Said{Agent: info.Agent, Model: info.Model, Compact: true, Auto: true})
@@ -75,7 +75,7 @@ func (t *turn) wishCompaction(ctx context.Context, asked int) error {
 	return nil
 }
 
-// compact lets the model sum up what was said before.
+// compact has the model summarize the conversation.
 func (t *turn) compact(ctx context.Context, asked int, auto bool) (ended bool, err error) {
 	s, err := t.prepareSummary(ctx, asked)
 	if err != nil {
@@ -127,13 +127,13 @@ func (t *turn) sumUp(ctx context.Context, s *step) (err error) {
 	return err
 }
 
-// isSummary reports whether the answer is a text that the model meant to give.
+// isSummary reports whether the answer is a complete text.
 func (s *step) isSummary() bool {
 	said := slices.ContainsFunc(s.parts, func(p message.Part) bool { return p.Type == message.Text && strings.TrimSpace(p.Text) != "" })
 	return said && !s.calls() && s.reason != model.Refused
 }
 
-// lastWish is the last that a person said before a message.
+// lastWish returns the last user message before a message.
 func (t *turn) lastWish(before int) string {
 	for _, m := range slices.Backward(t.msgs[:before]) {
 		if m.Info.Role != message.User || synthetic(m) {

@@ -125,7 +125,7 @@ func callOf(p message.Part, own bool) (model.Call, model.Result) {
 	return c, r
 }
 
-// forModelError words a failed call as the reference does.
+// forModelError words a failed call as the reference implementation does.
 func forModelError(s *message.State) string {
 	if s.Error == aborted || s.Error == interrupted {
 		return s.Error
@@ -157,7 +157,7 @@ func inputObject(input json.RawMessage) (json.RawMessage, string) {
 	return json.RawMessage("{}"), string(input)
 }
 
-// audience says who tools are for.
+// audience returns who tools are for.
 func audience(w Work, agent string, ref model.Ref) tool.Audience {
 	return tool.Audience{Client: w.Client, Provider: ref.Provider, Model: ref.Model, Agent: agent}
 }

@@ -42,7 +42,7 @@ func NewPurse(parent *Purse, l Limit) *Purse {
 // An OverError says which limit was reached.
 type OverError struct{ What string }
 
-// Error says which.
+// Error names the limit.
 func (e *OverError) Error() string { return e.What }
 
 // Within bounds ctx by the budget's time.
@@ -53,14 +53,14 @@ func (p *Purse) Within(ctx context.Context) (context.Context, context.CancelFunc
 	return context.WithTimeoutCause(ctx, p.limit.Time, &OverError{"the time limit of " + p.limit.Time.String() + " was reached"})
 }
 
-// Spent returns what was taken out so far.
+// Spent returns what was spent so far.
 func (p *Purse) Spent() (model.Usage, float64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.usage, p.cost
 }
 
-// Spend takes out what an answer took.
+// Spend charges the cost of an answer.
 func (p *Purse) Spend(u model.Usage, cost float64) {
 	p.Pay(u, cost)
 	p.mu.Lock()
@@ -94,7 +94,7 @@ func (p *Purse) TakeCall() error {
 	return nil
 }
 
-// Over says whether there is nothing left for another answer.
+// Over returns an error if nothing is left for another answer.
 func (p *Purse) Over() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// A step is one answer of the model, as far as it has come.
+// A step is one answer of the model, as received so far.
 type step struct {
 	t     *turn
 	asked int // the message it answers
@@ -59,7 +59,7 @@ func (t *turn) buildStep(ctx context.Context, asked int) (*step, error) {
 	return s, d.Shape(ctx, info, &s.req)
 }
 
-// answerRoom is how long an answer may be.
+// answerRoom is the maximal length of an answer.
 func answerRoom(info model.Info) int {
 	if info.Output <= 0 {
 		return 0
@@ -75,8 +75,8 @@ func (t *turn) newAnswer(asked int, agent string) message.Info {
 	}
 }
 
-// remind tells the model what holds now, in the place where it is sure to
-// look: with the last prompt, or with the last results.
+// remind adds the current reminders to what the model certainly reads: the last prompt, or the last
+// results.
 func (s *step) remind(before []message.Message) {
 	var texts []string
 	if s.prof.Reminder != nil {
@@ -195,7 +195,7 @@ func asksFor(req model.Request) (n int) {
 	return n
 }
 
-// saysAbout is about how many tokens the answer takes.
+// saysAbout estimates the number of tokens of the answer.
 func (s *step) saysAbout() (n int) {
 	for _, p := range s.parts {
 		n += text.Tokens(p.Text) + text.Tokens(p.Tool)
@@ -270,7 +270,7 @@ func (s *step) arrived(c *model.Call) int {
 // calls reports whether the model made calls.
 func (s *step) calls() bool { return len(s.pending) > 0 }
 
-// publishPart lets who watches see the answer grow.
+// publishPart notifies subscribers of the growing answer.
 func (s *step) publishPart(p message.Part, delta string) {
 	if delta != "" {
 		p.Text = ""
@@ -295,10 +295,10 @@ func copyPart(p message.Part) message.Part {
 	return p
 }
 
-// spent is what the answer took.
+// spent returns the usage and cost of the answer.
 func (s *step) spent() (model.Usage, float64) { return s.usage, s.model.Info.Price.Cost(s.usage) }
 
-// message is the whole answer. Its calls are running from now on.
+// message returns the whole answer. Its calls count as running from now on.
 func (s *step) message() message.Message {
 	now := s.t.r.deps.Now().UnixMilli()
 	usage, cost := s.spent()
@@ -341,7 +341,7 @@ func (s *step) resolveTool(name string) string {
 	return name
 }
 
-// broken is an answer that broke off: what is there of it, and why.
+// broken returns an answer that broke off: what there is of it, and why.
 func (s *step) broken(ctx context.Context, err error) message.Message {
 	s.close()
 	now := s.t.r.deps.Now().UnixMilli()
@@ -361,10 +361,10 @@ func (s *step) broken(ctx context.Context, err error) message.Message {
 	return message.Message{Info: s.info, Parts: slices.Concat(s.begun(), s.tries, s.parts)}
 }
 
-// begun is the part that an answer begins with.
+// begun returns the first parts of an answer.
 func (s *step) begun() []message.Part {
 	return []message.Part{{ID: s.first, Session: s.info.Session, Message: s.info.ID, Type: message.StepStart}}
 }
 
-// errNoEnd is an answer that just ended.
+// errNoEnd reports a stream that ended without an end event.
 var errNoEnd = errors.New("the model's client ended the answer without saying that it is whole")

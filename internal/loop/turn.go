@@ -36,8 +36,8 @@ type fitted struct {
 	model  model.Ref
 }
 
-// Run answers what was said last in a session, and what is said meanwhile. It
-// returns within a second or so after ctx has ended.
+// Run answers the last user message of a session, and those that arrive meanwhile. It returns
+// within about a second after ctx has ended.
 func (r *Runner) Run(ctx context.Context, w Work) Outcome {
 	if w.Purse == nil {
 		w.Purse = NewPurse(nil, Limit{})
@@ -55,7 +55,7 @@ func (r *Runner) Run(ctx context.Context, w Work) Outcome {
 	return t.out
 }
 
-// finishTurn says how the turn ended, where no answer has said it.
+// finishTurn sets the outcome of the turn, unless an answer has set it.
 func (t *turn) finishTurn(ctx context.Context, err error) {
 	if !t.r.deps.Rules.NoPrune && t.out.Failed == nil {
 		if err := t.prune(context.WithoutCancel(ctx)); err != nil {
@@ -74,8 +74,7 @@ func (t *turn) finishTurn(ctx context.Context, err error) {
 	}
 }
 
-// lastText is the last that the model said in answer to the last prompt of a
-// person.
+// lastText returns the last text of the model in answer to the last prompt of a person.
 func lastText(msgs []message.Message) string {
 	for _, m := range slices.Backward(msgs) {
 		if m.Info.Role == message.User {
@@ -152,7 +151,7 @@ func (t *turn) forward(ctx context.Context, asked int) (ended bool, err error) {
 	return t.step(ctx, asked)
 }
 
-// acceptMessages takes in what was said meanwhile.
+// acceptMessages adds the messages that arrived meanwhile.
 func (t *turn) acceptMessages(ctx context.Context) error {
 	for _, s := range t.r.takeMessages(t.work.Session) {
 		if i := t.lastUserMessage(); i >= 0 {
@@ -176,7 +175,7 @@ func (t *turn) more() bool {
 	return len(t.r.inbox[t.work.Session]) > 0
 }
 
-// lastUserMessage is the last message of a person.
+// lastUserMessage returns the index of the last user message.
 func (t *turn) lastUserMessage() int {
 	for i, m := range slices.Backward(t.msgs) {
 		if m.Info.Role == message.User {
@@ -186,8 +185,7 @@ func (t *turn) lastUserMessage() int {
 	return -1
 }
 
-// isAnswered reports whether the model has said all it wanted to about what was
-// asked.
+// isAnswered reports whether the model has finished its answer.
 func (t *turn) isAnswered(asked int) bool {
 	last := t.msgs[len(t.msgs)-1]
 	if len(t.msgs)-1 <= asked || last.Info.Error != nil {
@@ -197,7 +195,7 @@ func (t *turn) isAnswered(asked int) bool {
 	return last.Info.Finish != "" && last.Info.Finish != string(model.Calls) && !calls
 }
 
-// step lets the model answer once and makes the calls that it asks for.
+// step asks the model for one answer and makes its calls.
 func (t *turn) step(ctx context.Context, asked int) (ended bool, err error) {
 	s, err := t.buildStep(ctx, asked)
 	if err != nil {
@@ -219,7 +217,7 @@ func (t *turn) step(ctx context.Context, asked int) (ended bool, err error) {
 	return t.makeCalls(ctx, s, len(t.msgs)-1)
 }
 
-// land pays for a whole answer and keeps it.
+// land charges a complete answer and stores it.
 func (t *turn) land(ctx context.Context, s *step) error {
 	t.work.Purse.Spend(s.spent())
 	m := s.message()
@@ -241,8 +239,8 @@ func endOf(r model.Reason) string {
 	return Done
 }
 
-// broke keeps what there is of an answer that broke off, and says what is to
-// be done: nil, where the conversation is summed up and asked about again.
+// broke stores an answer that broke off, and decides what to do: nil means that the conversation
+// was compacted and the model is asked again.
 func (t *turn) broke(ctx context.Context, s *step, err error) error {
 	if e, ok := errors.AsType[*model.Error](err); ok && e.Kind == model.Overflow && !t.r.deps.Rules.NoCompact && t.overflows < lasting {
 		t.overflows++
@@ -260,7 +258,7 @@ func (t *turn) broke(ctx context.Context, s *step, err error) error {
 	return err
 }
 
-// save keeps something whatever became of ctx.
+// save stores something even if ctx has ended.
 func (t *turn) save(ctx context.Context, info *message.Info, parts ...message.Part) error {
 	err := t.r.deps.Keeper.Save(context.WithoutCancel(ctx), info, parts...)
 	if err != nil {
