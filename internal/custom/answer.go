@@ -18,8 +18,8 @@ const (
 	maxAttachments = 16
 )
 
-// readAnswer reads what a program printed: an object with "output" or "error",
-// or else text. said is the error that the program gives.
+// readAnswer parses what a program printed: an object with "output" or "error", or else text. said
+// is the error that the program reports.
 func readAnswer(out []byte) (res *tool.Result, said string, err error) {
 	keys := answerKeys(out)
 	if keys == nil {
@@ -32,8 +32,8 @@ func readAnswer(out []byte) (res *tool.Result, said string, err error) {
 	return res, "", err
 }
 
-// answerKeys are those of an answer in the form that is asked for; nil for
-// text, which JSON of another form is too.
+// answerKeys returns the keys of an answer in the expected form; nil for text, which includes JSON
+// of another form.
 func answerKeys(out []byte) map[string]json.RawMessage {
 	out = bytes.TrimSpace(out)
 	if len(out) == 0 || out[0] != '{' {
@@ -95,8 +95,8 @@ func readResult(keys map[string]json.RawMessage) (*tool.Result, error) {
 	return res, nil
 }
 
-// readMetadata reads metadata. Whether an output was cut is not for a program
-// to say: one that says so would not be cut at all.
+// readMetadata parses metadata. A program may not declare its output truncated, because it would
+// then not be truncated here.
 func readMetadata(keys map[string]json.RawMessage) (map[string]any, error) {
 	if n := len(keys["metadata"]); n > maxMetadata {
 		return nil, fmt.Errorf(`its "metadata" has %d bytes, and %d are the most`, n, maxMetadata)

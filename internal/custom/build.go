@@ -33,7 +33,7 @@ type build struct {
 	stopped int               // how often a file was stopped that was not to blame
 }
 
-// bundleOptions say what a program is made of.
+// bundleOptions returns the options for bundling the files of a folder.
 func (s *Set) bundleOptions(root string, entries []userFile) bundle.Options {
 	virtual := script.Modules()
 	maps.Copy(virtual, script.PluginModules())
@@ -61,7 +61,7 @@ func newBuild(ctx context.Context, u *unit, root string, entries []userFile) *bu
 	return b
 }
 
-// retryPause is how long it takes until files that could not be made a program of are tried again.
+// retryPause is how long it takes until a failed build is tried again.
 const retryPause = 2 * time.Second
 
 // isCurrent reports whether the files are still those of the build.
@@ -124,7 +124,7 @@ const (
 	places
 )
 
-// locationOf tells where a file runs.
+// locationOf returns where a file runs.
 func (b *build) locationOf(e userFile) place {
 	if len(b.needs(e)) > 0 {
 		return outside
@@ -132,7 +132,7 @@ func (b *build) locationOf(e userFile) place {
 	return within
 }
 
-// file is what the compiler says about a file.
+// file returns the compiler's result for a file.
 func (b *build) file(e userFile) (bundle.File, bool) {
 	i := slices.IndexFunc(b.result.Files, func(f bundle.File) bool { return f.Name == e.name })
 	if i < 0 {

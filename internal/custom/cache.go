@@ -107,8 +107,8 @@ func (s *store) compiled(ctx context.Context, b *build) error {
 	return nil
 }
 
-// newIdentity tells this very program from all others: with it change the engine, the compiler, and the modules that scripts find. It
-// is found without reading the program. Without one nothing is kept.
+// newIdentity identifies this build of the program, and with it the engine, the compiler, and the
+// modules that scripts find, without reading the binary. If it is "", nothing is cached.
 func newIdentity() string {
 	path, err := os.Executable()
 	if err != nil {

@@ -51,7 +51,7 @@ type question struct {
 	Context hookContext     `json:"context"`
 }
 
-// call has the program answer a call.
+// call runs the program for a call.
 func (r *Programs) call(ctx context.Context, c *tool.Call, d ProgramTool) (*tool.Result, error) {
 	asked, err := programEncode(question{Tool: d.ID, Name: d.Name, Args: argumentsOf(c), Context: r.context(c)})
 	if err != nil {
@@ -108,7 +108,7 @@ func arm(set map[string]string, input json.RawMessage) {
 // letters are what the name of a variable is made of.
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 
-// argumentsOf are those of a call, as an object whatever they are.
+// argumentsOf returns the arguments of a call, always as an object.
 func argumentsOf(c *tool.Call) json.RawMessage {
 	if len(bytes.TrimSpace(c.Input)) == 0 {
 		return json.RawMessage("{}")
@@ -143,8 +143,7 @@ type report struct {
 	metadata map[string]any
 }
 
-// follow runs a program and passes on its reports: not more often than people
-// can see, and always the newest.
+// follow runs a program and passes on its reports: at a readable rate, and always the newest.
 func (r *Programs) follow(ctx context.Context, c *tool.Call, p process.Program, t process.Dialog) (process.Reply, error) {
 	reports := make(chan report, 1) // the newest
 	t.Line = func(said []byte) bool {

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// Load runs tool files, all in tool/ and tools/ if none are named, and tells what they define. What they set going goes on.
+// Load runs tool files, all in tool/ and tools/ if none are named, and returns what they define.
+// Timers and requests that they start go on.
 func (w *Worker) Load(ctx context.Context, files ...string) ([]script.ToolFile, error) {
 	w.lasting(ctx)
 	l, err := w.living(ctx, true)
@@ -203,7 +204,8 @@ func (l *workerProcess) callJSON(ctx context.Context, method string, arg, answer
 	return nil
 }
 
-// framed makes a call whose answer is a line of JSON, which is read, and a text, which is given back.
+// framed makes a call whose answer is a line of JSON, which is decoded, and a text, which is
+// returned.
 func (l *workerProcess) framed(ctx context.Context, method string, arg, head any) (string, error) {
 	f, err := l.call(ctx, method, arg)
 	if err != nil {

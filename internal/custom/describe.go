@@ -23,7 +23,7 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// What a program may say about itself.
+// The limits of a program's description.
 const (
 	maxDescribe    = 1 << 20   // bytes in all
 	maxTools       = 128       // tools of one program
@@ -36,7 +36,7 @@ const (
 	maxCallTime    = 24 * time.Hour
 )
 
-// A ProgramTool is what a program says about one of its tools.
+// A ProgramTool is a program's description of one of its tools.
 type ProgramTool struct {
 	ID          string // what models call it
 	Name        string // what the program calls it; "" where it has but one
@@ -47,13 +47,12 @@ type ProgramTool struct {
 	Hash        string          // changes when the program or its description does
 }
 
-// Describe returns the tools of a program. What it says about itself stands in
-// a file beside it, for x.py in x.py.tool.json or x.tool.json. Without one
-// 'x.py describe' has to print it, which is asked for once as long as the
-// program stays the same.
+// Describe returns the tools of a program. Their description is in a file beside it, for x.py in
+// x.py.tool.json or x.tool.json. Without one 'x.py describe' must print it, which is run once as
+// long as the program stays the same.
 //
-// The error names what is wrong, for people. It may be about some of the tools
-// only: those that are good are returned all the same.
+// The error says what is wrong, for people. It may concern only some of the tools: the valid ones
+// are returned all the same.
 func (r *Programs) Describe(ctx context.Context, file string) ([]ProgramTool, error) {
 	if !executable(file) {
 		return nil, faulty(file, errors.New("it is not a file that can be executed; make it one with 'chmod +x'"))
@@ -108,7 +107,7 @@ func sidecar(file string) (name string, said []byte, err error) {
 	return "", nil, nil
 }
 
-// askDescription has the program itself say what it is.
+// askDescription runs the program to print its description.
 func (r *Programs) askDescription(ctx context.Context, file string) ([]byte, error) {
 	p := r.prepare(r.quiet(programBase(file)), file, "describe")
 	reply, err := r.opt.Shell.Converse(ctx, p, process.Dialog{Limit: maxDescribe, Time: r.patience})
@@ -133,7 +132,7 @@ func (r *Programs) askDescription(ctx context.Context, file string) ([]byte, err
 	return reply.Out, nil
 }
 
-// programEnding says how a program ended that did not end well.
+// programEnding describes a failed end of a program.
 func programEnding(reply process.Reply) string {
 	how := "ended with code " + strconv.Itoa(reply.Code)
 	if reply.Signal != "" {
@@ -158,7 +157,7 @@ type told struct {
 	slips             error // keys that may be meant to be others
 }
 
-// read reads what a program says about itself.
+// read parses a program's description.
 func read(said []byte, file, hash string) ([]ProgramTool, error) {
 	whole, err := readTold(said)
 	if err != nil {
@@ -265,7 +264,7 @@ func (d ProgramTool) spec() (tool.Spec, error) {
 	return spec, nil
 }
 
-// nesting is how deep lists and objects of valid JSON stand inside each other.
+// nesting returns how deep lists and objects of valid JSON are nested.
 func nesting(raw []byte) (deepest int) {
 	depth, quoted := 0, false
 	for i := 0; i < len(raw); i++ {
@@ -315,8 +314,7 @@ func readTold(raw []byte) (t told, err error) {
 	return t, nil
 }
 
-// slips tells of keys that are not known and may be meant to be one that is
-// not there.
+// slips reports unknown keys that may be misspellings of a missing one.
 func slips(keys map[string]json.RawMessage, known ...string) error {
 	var missing []string
 	for _, k := range known {

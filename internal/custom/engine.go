@@ -33,13 +33,13 @@ func (s *Set) turn() time.Duration { return min(maxTurn, s.opt.LoadTime/2) }
 // disposeTime is how long plugins have to tidy up.
 const disposeTime = 2 * time.Second
 
-// A loader runs files, and tells what they are.
+// A loader runs files, and returns what they define.
 type loader interface {
 	Load(ctx context.Context, files ...string) ([]script.ToolFile, error)
 	Plugins(ctx context.Context, input script.PluginInput, entries ...script.PluginEntry) ([]script.PluginFile, error)
 }
 
-// A runner calls what files have. What it answers with beside a fault is an error of the engine.
+// A runner calls what files define. Errors other than faults are errors of the engine.
 type runner interface {
 	Execute(ctx context.Context, c script.ToolCall) (script.Outcome, error)
 	Hook(ctx context.Context, name string, input, output json.RawMessage) (script.HookResult, error)
@@ -70,7 +70,7 @@ type engine struct {
 	plugins bool // there are some
 }
 
-// newEngine makes an engine for files; none of them has run.
+// newEngine returns an engine for files; none of them has run.
 func newEngine(ctx context.Context, b *build, at place, some []userFile) (*engine, error) {
 	if at == outside {
 		return newWorker(ctx, b, some)
@@ -122,8 +122,8 @@ func (h hushed) WithGroup(name string) slog.Handler {
 	return hushed{h.Handler.WithGroup(name), h.closed}
 }
 
-// waitTurn waits for a call's turn in the engine. The context given back is for what is done there. After some time a call goes in
-// without its turn: then what it executes runs elsewhere.
+// waitTurn waits for a call's turn in the engine. The returned context is for the call. After some
+// time the call proceeds without its turn: then it runs in another engine.
 func (e *engine) waitTurn(ctx context.Context, who string) (context.Context, func(), error) {
 	if e.at == outside { // it keeps calls apart by itself
 		return ctx, func() {}, nil
@@ -139,7 +139,7 @@ func (e *engine) waitTurn(ctx context.Context, who string) (context.Context, fun
 	return script.WithOwner(in, who), leave, err
 }
 
-// slip is enter for what is done in a moment: after some time it goes in beside the calls of others.
+// slip is enter for short work: after some time it proceeds beside the calls of others.
 func (e *engine) slip(ctx context.Context, who string, patience time.Duration) (context.Context, func(), error) {
 	if e.at == outside {
 		return ctx, func() {}, nil
@@ -148,7 +148,7 @@ func (e *engine) slip(ctx context.Context, who string, patience time.Duration) (
 	return script.WithOwner(ctx, who), leave, err
 }
 
-// quiet is the context of what runs while there is no call.
+// quiet returns the context of what runs outside of calls.
 func (e *engine) quiet(ctx context.Context, name string) context.Context {
 	if e.unit.set.opt.Quiet == nil {
 		return ctx
@@ -167,7 +167,7 @@ func owner(c *tool.Call) string {
 	return c.Session + "\x00" + c.Agent
 }
 
-// recordError remembers what an error says about the engine.
+// recordError records what an error means for the engine.
 func (e *engine) recordError(err error) {
 	if _, ok := errors.AsType[*elsewhere](err); ok {
 		return
@@ -190,7 +190,7 @@ func (e *engine) end() {
 	}
 }
 
-// shutDown tells plugins to tidy up and ends the engine.
+// shutDown lets plugins clean up and ends the engine.
 func (e *engine) shutDown() error {
 	e.ending.Do(func() {
 		if e.plugins && !e.lost.Load() {
@@ -283,7 +283,7 @@ func (e *engine) loadFiles(ctx context.Context, some []userFile, facts map[strin
 	return userFile{}, nil
 }
 
-// loadFile runs a file, and tells what tools it exports. The error is the engine's.
+// loadFile runs a file, and returns the tools it exports. The error is the engine's.
 func (e *engine) loadFile(ctx context.Context, en userFile) (*fact, error) {
 	began := time.Now()
 	ctx, cancel := e.watch.withLimit(e.quiet(ctx, en.settingsName()), e.unit.set.opt.LoadTime)
@@ -357,7 +357,7 @@ func ofBun(needs []string) (some []string) {
 	return some
 }
 
-// unknownHook tells of a hook that nothing calls.
+// unknownHook reports a hook that nothing calls.
 func unknownHook(hook string) string {
 	said, _ := text.Cut(hook, 100)
 	note := fmt.Sprintf("there is no hook %q, so nothing calls it", said)
@@ -459,7 +459,8 @@ func (e *engine) startPlugins(ctx context.Context, plugins []userFile) ([]script
 	return told, err
 }
 
-// trial finds out which plugin ruined an engine when all were started: each is started in an engine of its own.
+// trial finds out which plugin broke an engine when all were started: each is started in an engine
+// of its own.
 func (e *engine) trial(ctx context.Context, plugins []userFile, cause error) {
 	u, b := e.unit, e.build
 	if len(plugins) == 1 {

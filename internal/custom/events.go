@@ -27,8 +27,8 @@ const flushTime = 500 * time.Millisecond
 
 func newMailbox(s *Set) *mailbox { return &mailbox{set: s} }
 
-// Event tells plugins of an event. It never waits: events are kept until plugins are loaded, and delivered one after the other. None
-// is loaded for an event.
+// Event sends an event to plugins. It never waits: events are queued until plugins are loaded, and
+// delivered one after the other. No plugin is loaded for an event.
 func (s *Set) Event(kind string, properties json.RawMessage) {
 	if len(s.units) == 0 {
 		return

@@ -11,7 +11,8 @@ import (
 // maxFrames bounds how much of a stack is kept.
 const maxFrames = 50
 
-// locate finds where a fault was thrown, and leaves what is ours or the runtime's out of its stack.
+// locate finds where a fault was thrown, and removes our own and the runtime's frames from its
+// stack.
 func (l *workerProcess) locate(f *script.Fault) {
 	if f == nil {
 		return

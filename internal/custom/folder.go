@@ -29,7 +29,7 @@ type userFile struct {
 // starts reports whether the file is started as a plugin.
 func (e userFile) starts() bool { return e.kind == kindPlugin || e.both }
 
-// settingsName is the name that settings know the file by.
+// settingsName returns the name of the file in settings.
 func (e userFile) settingsName() string {
 	if e.label != "" {
 		return e.label
@@ -61,8 +61,8 @@ type shelfDir struct {
 	entries []userFile
 }
 
-// grain is how much older than a look a folder's time must be to be believed: one that changed just before may change again within
-// the grain of the clock.
+// grain is how old a folder's time must be to be trusted: a folder that changed just before may
+// change again within the resolution of the clock.
 const grain = 2 * time.Second
 
 // A lister finds the files of a config folder, and reads a folder again only if it has changed.
@@ -73,7 +73,7 @@ type lister struct {
 	all  []userFile
 }
 
-// kinds are the folders files are looked for in, in order, and what they hold.
+// kinds are the folders that are searched for files, in order, and what they contain.
 func kinds() []userFile {
 	return []userFile{
 		{name: "plugin", kind: kindPlugin}, {name: "plugins", kind: kindPlugin},
@@ -81,7 +81,7 @@ func kinds() []userFile {
 	}
 }
 
-// look gives the files there are now, and whether they are others than at the last look.
+// look returns the present files, and whether they differ from the last look.
 func (l *lister) look() (all []userFile, changed bool) {
 	if l.dirs == nil {
 		l.dirs = map[string]shelfDir{}
@@ -128,7 +128,8 @@ func (l *lister) strange(e userFile) string {
 	return why
 }
 
-// list finds the tool or plugin files in one folder. Symbolic links are followed; what is below is not looked at.
+// list finds the tool or plugin files in one folder. Symbolic links are followed; subfolders are
+// not searched.
 func (l *lister) list(path string, kind userFile) (found []userFile) {
 	entries, err := os.ReadDir(path)
 	if err != nil {

@@ -37,8 +37,8 @@ func (g *turnQueue) markContext(ctx context.Context) context.Context {
 	return context.WithValue(ctx, gateKey{g}, true)
 }
 
-// waitTurn waits for an owner's turn. Work on behalf of a call that is inside goes in at once. The context given back is for what is
-// done inside.
+// waitTurn waits for an owner's turn. Work on behalf of a call that is inside enters at once. The
+// returned context is for the work inside.
 func (g *turnQueue) waitTurn(ctx context.Context, owner string) (context.Context, func(), error) {
 	if g.isInside(ctx) {
 		return ctx, func() {}, nil
@@ -109,8 +109,9 @@ func (g *turnQueue) addOwner(owner string) {
 	g.inside++
 }
 
-// short is enter for what is done in a moment, such as a hook: it does not wait for those of other owners behind it, and for those
-// who are inside only for some time, once; then it goes in with them, under their name. The name to go by is given back.
+// short is enter for short work, such as a hook: it does not wait for other owners in the queue,
+// and for those inside only for some time, once; then it joins them, under their name, which it
+// returns.
 func (g *turnQueue) short(ctx context.Context, owner string, patience time.Duration) (context.Context, string, func(), error) {
 	if g.isInside(ctx) {
 		return ctx, owner, func() {}, nil
@@ -164,7 +165,7 @@ func (g *turnQueue) release() {
 	g.admitNext()
 }
 
-// admitNext lets in who is first, and those of the same owner behind.
+// admitNext admits the first in the queue, and those of the same owner behind it.
 func (g *turnQueue) admitNext() {
 	for len(g.waiting) > 0 {
 		w := g.waiting[0]

@@ -124,14 +124,13 @@ func fits(pattern, name string) bool {
 	return strings.Trim(string(p[i:]), "*") == ""
 }
 
-// A HookVerdict is what a hook says about a call. Of Block, Result and Args one is
-// set at the most; none means that the call goes on as it is.
+// A HookVerdict is the decision of a hook on a call. At most one of Block, Result and Args is set;
+// none means that the call proceeds unchanged.
 type HookVerdict struct {
 	Block  string          // why the call is refused
 	Args   json.RawMessage // an object in place of the arguments
 	Result *tool.Result    // in place of running the tool, or of its result
-	// Problem is how the hook failed, where the call goes on without it: for
-	// the log.
+	// Problem says how the hook failed if the call proceeds without it: for the log.
 	Problem string
 }
 
@@ -182,8 +181,7 @@ func (r *Programs) After(ctx context.Context, c *tool.Call, res *tool.Result, h 
 	return v.HookVerdict, err
 }
 
-// Event tells a hook of an event: an object with type and properties. It waits
-// for the command; who must not wait calls it on a goroutine of its own.
+// Event sends an event to a hook: an object with type and properties. It waits for the command.
 func (r *Programs) Event(ctx context.Context, event json.RawMessage, h ProgramHook) error {
 	asked, err := programEncode(hookInput{Hook: "event", Event: event})
 	if err != nil {
@@ -233,7 +231,7 @@ func programStopped(s string) string {
 	return s + "."
 }
 
-// hear runs the command of a hook and reads what it says about a call.
+// hear runs the command of a hook and parses its decision.
 func (r *Programs) hear(ctx context.Context, c *tool.Call, h ProgramHook, o hookInput) (word, error) {
 	asked, err := programEncode(o)
 	if err != nil {

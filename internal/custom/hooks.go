@@ -35,7 +35,7 @@ func (r Run) Thrown() bool {
 	return ok
 }
 
-// Said is what the plugin wants callers to read: the message of what it threw.
+// Said returns the message that the plugin threw, for callers to read.
 func (r Run) Said() string {
 	if fault, ok := errors.AsType[*script.Fault](r.Error); ok && fault.Message != "" {
 		return fault.Message
@@ -136,7 +136,7 @@ func (u *unit) knowHooks() {
 	u.hooks.Store(&names)
 }
 
-// An expected plugin has a hook, by what was known of it.
+// An expected is a plugin that is known to have a hook.
 type expected struct {
 	userFile
 	sound bool // it was ready
@@ -233,8 +233,8 @@ func (u *unit) folderPath(b *build) string {
 	return u.root
 }
 
-// missingRuns are the runs of plugins that were to run a hook and did not: since they were looked up they may have been lost, or could
-// not be started again. That must not count as a run that went well.
+// missingRuns returns failed runs for plugins that had a hook and did not run it: they may have
+// been lost since, or could not be started again. That must not count as success.
 func (u *unit) missingRuns(h hookCall, some []expected, did []script.HookRun) (runs []Run) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -277,8 +277,8 @@ func (u *unit) runHooks(ctx context.Context, c *tool.Call, h hookCall, plugins [
 	return res, e.build, err
 }
 
-// stopped tells hooks that were stopped, or had no memory left, from those that threw something of their own: scripts that go on
-// after such an end see it as an exception.
+// stopped distinguishes hooks that were stopped, or ran out of memory, from those that threw an
+// error of their own: scripts that continue after such an end see it as an exception.
 func stopped(ctx context.Context, res script.HookResult) error {
 	for _, r := range res.Runs {
 		switch {
@@ -294,7 +294,7 @@ func stopped(ctx context.Context, res script.HookResult) error {
 	return nil
 }
 
-// hookError words what became of hooks that did not come to an end.
+// hookError words the error of hooks that did not finish.
 func (u *unit) hookError(hook string, err error) error {
 	switch {
 	case errors.Is(err, errLate):
@@ -305,7 +305,7 @@ func (u *unit) hookError(hook string, err error) error {
 	return fmt.Errorf("the hook %s did not run: %w", hook, err)
 }
 
-// event tells the plugins of the unit of an event, if they are there.
+// event sends an event to the plugins of the unit, if they are loaded.
 func (u *unit) event(ctx context.Context, event json.RawMessage) {
 	for at, some := range u.expects("event") {
 		if len(some) == 0 {

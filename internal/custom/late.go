@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// shorten is how long those behind a file wait for it while it is loaded.
+// shorten is how long the files after a slow one wait for it while it is loaded.
 const shorten = 250 * time.Millisecond
 
-// soon finds out what a file is. What takes long goes on: then the fact says so, until arrive, which has the unit's turn, puts the
-// right one in its place.
+// soon determines what a file defines. If that takes long it continues in the background: the fact
+// says so, until arrive, which has the unit's turn, replaces it.
 func (u *unit) soon(find func() (*fact, error), arrive func(ctx context.Context, late, f *fact, err error)) (*fact, error) {
 	type found struct {
 		f   *fact
@@ -62,7 +62,7 @@ func (u *unit) arrived(name string, late, f *fact) bool {
 	return true
 }
 
-// waitLate waits for what is wanted and late.
+// waitLate waits for wanted files that are late.
 func (u *unit) waitLate(ctx context.Context, w want) {
 	for {
 		var late chan struct{}
@@ -106,8 +106,8 @@ func (e *engine) loadSoon(ctx context.Context, en userFile) (*fact, error) {
 // mostStopped is how often files of a build are loaded anew because they were stopped together with another one.
 const mostStopped = 5
 
-// guilty reports whether a file whose loading failed is to blame. One that was stopped together with another is not, unless that
-// has no end.
+// guilty reports whether a file is the cause of its failure to load. A file that was stopped
+// together with another is not, unless it never ends.
 func (b *build) guilty(err error) bool {
 	if !errors.Is(err, script.ErrStopped) {
 		return true

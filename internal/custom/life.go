@@ -21,13 +21,13 @@ const (
 	startDir = "/"
 	// cancelGrace is how long a call may take to end once it was cancelled.
 	cancelGrace = 2 * time.Second
-	// pingEvery is how often a process without a call is asked whether it still answers, and how long it may take to.
+	// pingEvery is how often an idle process is pinged, and how long it may take to answer.
 	pingEvery = 15 * time.Second
 	// drainTime bounds the reading of what a process has left in its pipes.
 	drainTime = time.Second
 	// mostAsked is how many requests of a process may be under way.
 	mostAsked = 256
-	// maxLine and maxTail bound what is kept of what it prints.
+	// maxLine and maxTail bound what is kept of its output.
 	maxLine = 8 << 10
 	maxTail = 2 << 10
 )
@@ -54,7 +54,7 @@ type workerProcess struct {
 	tail   []byte                   // the end of what it printed
 }
 
-// A pending call waits for its answer.
+// A pending is a call that waits for its answer.
 type pending struct {
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -217,7 +217,7 @@ func (l *workerProcess) kill(why error) {
 	l.stop()
 }
 
-// isOver reports whether the process has ended or is to.
+// isOver reports whether the process has ended or is being ended.
 func (l *workerProcess) isOver() bool {
 	select {
 	case <-l.doom:
@@ -364,12 +364,12 @@ func (l *workerProcess) call(ctx context.Context, method string, arg any) (frame
 	}
 }
 
-// lasts tells the calls that set something going which goes on after them, with the requests it makes.
+// lasts reports whether a method may start work that continues after the call.
 func lasts(method string) bool {
 	return method == "load" || method == "plugins" || method == "event"
 }
 
-// lateAnswer takes an answer that came just before the end.
+// lateAnswer accepts an answer that arrived just before the end.
 func (l *workerProcess) lateAnswer(p *pending) (frame, error) {
 	select {
 	case f := <-p.answer:

@@ -38,10 +38,10 @@ func (s *stopwatch) total() time.Duration {
 	return s.held + time.Since(s.since)
 }
 
-// grit is the least pause between two looks at the watch.
+// grit is the shortest interval between two checks of the clock.
 const grit = 10 * time.Millisecond
 
-// withLimit ends a context by errLate after some time in which the engine was not held up.
+// withLimit cancels a context with errLate after some time in which the engine was not blocked.
 func (s *stopwatch) withLimit(ctx context.Context, most time.Duration) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	began, before := time.Now(), s.total()
@@ -63,7 +63,7 @@ func (s *stopwatch) withLimit(ctx context.Context, most time.Duration) (context.
 	}
 }
 
-// A watched host tells the stopwatch when it holds the engine up.
+// A watched is a host that reports to the stopwatch when it blocks the engine.
 type watched struct {
 	script.Host
 	watch *stopwatch

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// drifted names a file that is not what it was when the folder was first run after it was trusted: one that has changed, that was
-// not there, or that is gone; "" for none. What is shown when a folder is trusted is what is in it. What else a program was made of
-// (installed packages, settings above the folder, other folders that the config names) counts as it was then, until the folder is
-// trusted anew.
+// drifted names a file that has changed, appeared or disappeared since the folder first ran after
+// it was trusted; "" for none. When a folder is trusted, its own files are shown. What else a
+// program was made of (installed packages, settings above the folder, other folders that the config
+// names) is recorded at that time, and stays valid until the folder is trusted anew.
 func (u *unit) drifted(b *build) string {
 	if u.stamp == nil || len(b.result.Inputs.Files) == 0 {
 		return ""

@@ -103,8 +103,8 @@ func configRoot(base, spec string) string {
 	return base
 }
 
-// packageName is a package's name without its version. What is fetched from git is known by the name of its repository, which is most
-// often also that of the package.
+// packageName returns a package's name without its version. A package from git is named by its
+// repository, which usually has the same name.
 func packageName(spec string) string {
 	spec = strings.TrimPrefix(spec, "npm:")
 	if len(spec) > 0 {

@@ -16,10 +16,10 @@ import (
 // errLate ends what takes too long to load or to run.
 var errLate = errors.New("it took too long")
 
-// maxProblem bounds what a script may say in a problem or error.
+// maxProblem bounds the text of a script in a problem or error.
 const maxProblem = 8 << 10
 
-// engineProblem says in words what ended an engine, or a file's loading.
+// engineProblem words what ended an engine, or the loading of a file.
 func (u *unit) engineProblem(err error) string {
 	opt := u.set.opt
 	switch {
@@ -51,12 +51,12 @@ func (e *engine) locateFault(en userFile, f *script.Fault) string {
 	return at + ": " + said
 }
 
-// howToInstall says what to do about a package that is not there.
+// howToInstall says what to do about a missing package.
 func howToInstall(name, dir string) string {
 	return fmt.Sprintf("Install it: run 'npm install %s' or 'bun add %s' in %s", name, name, dir)
 }
 
-// toolError words what became of a call for the model.
+// toolError words the error of a call for the model.
 func (u *unit) toolError(id string, err error) error {
 	if err == nil {
 		return nil
@@ -89,7 +89,8 @@ func (u *unit) toolError(id string, err error) error {
 	return err
 }
 
-// scriptError is what a tool threw, as the reference words it: the message, and below it what a program printed or what caused it.
+// scriptError formats what a tool threw, as the reference implementation does: the message, and
+// below it what a program printed or what caused it.
 func scriptError(id string, f *script.Fault) error {
 	said, _ := text.Cut(f.Message, maxProblem)
 	switch {

@@ -20,7 +20,7 @@ import (
 	"github.com/helve-dev/helve/internal/script"
 )
 
-// An opening is what a process has to know before all else.
+// An opening is the first message to a process.
 type opening struct {
 	Limit   int               `json:"limit"` // of a frame, in bytes
 	Dir     string            `json:"dir"`
@@ -85,7 +85,7 @@ func buildProgram(f WorkerFolder) (code string, packages map[string][]string, er
 	return string(built.OutputFiles[0].Contents), packages, nil
 }
 
-// complaint is what is wrong, each in a line that says where.
+// complaint formats the compiler's errors, a line each, with their positions.
 func complaint(all []api.Message) string {
 	var lines []string
 	for _, m := range all {
@@ -98,7 +98,7 @@ func complaint(all []api.Message) string {
 	return strings.Join(lines, "\n")
 }
 
-// Names that stand for what differs from file to file; see prepare.
+// Placeholders for what differs from file to file; see prepare.
 const (
 	metaName     = "$helve$meta"
 	dirnameName  = "$helve$dirname"
@@ -106,7 +106,7 @@ const (
 	entryName    = "helve-entry.js"
 )
 
-// compile compiles files together with those that throw what is wrong with them.
+// compile compiles files together with stubs that throw the errors of broken ones.
 func compile(f WorkerFolder, files []string, bad map[string]string) api.BuildResult {
 	var entry strings.Builder
 	entry.WriteString("exports.bring = (name) => import(name);\nexports.files = [\n")

@@ -20,8 +20,8 @@ const (
 	maxKept     = 256 // descriptions in the cache
 )
 
-// fingerprint is a text that changes when a program or what stands beside it
-// does. The name belongs to it: a program may describe itself by that.
+// fingerprint returns a text that changes when a program or its description file does. It includes
+// the name, because a program may describe itself by its name.
 func fingerprint(file string, beside []byte) (string, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -36,7 +36,7 @@ func fingerprint(file string, beside []byte) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// recall returns what a program has said about itself before.
+// recall returns the cached description of a program.
 func (r *Programs) recall(hash string) ([]byte, bool) {
 	if r.opt.Cache == "" {
 		return nil, false

@@ -21,7 +21,7 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// ProgramsOptions say where programs run.
+// ProgramsOptions say how programs run.
 type ProgramsOptions struct {
 	// Shell is where they run.
 	Shell *process.Executor
@@ -31,16 +31,16 @@ type ProgramsOptions struct {
 	// Dir is the folder that programs start in when a call names none, and
 	// Worktree the project around it. Both are absolute.
 	Dir, Worktree string
-	// Cache is a folder for what programs said about themselves, so that each
-	// is asked once; "" keeps nothing.
+	// Cache is a folder for the descriptions that programs printed, so that each is asked once; ""
+	// for none.
 	Cache string
 	// Quiet returns the call that a program works for outside of calls.
 	Quiet  func(name string) *tool.Call
 	Logger *slog.Logger
 }
 
-// A Programs runs tools and hooks that are programs. It may be used from several
-// goroutines, and holds nothing open between calls.
+// A Programs runs tools and hooks that are programs. It may be used from several goroutines, and
+// keeps nothing open between calls.
 type Programs struct {
 	opt      ProgramsOptions
 	log      *slog.Logger
@@ -73,10 +73,9 @@ func ProgramFiles(folder string) []string {
 	return files
 }
 
-// NotExecutable returns the files below tool/ and tools/ of a config folder that
-// look like programs and are not, because they may not be executed: those with
-// a #! line, the ending of a script or a description beside them, sorted. A
-// name that begins with _ is a part of another program.
+// NotExecutable returns the files below tool/ and tools/ of a config folder that look like programs
+// but are not executable, sorted: those with a #! line, the extension of a script or a description
+// beside them. A name that begins with _ is a part of another program.
 func NotExecutable(folder string) []string {
 	var files []string
 	for _, sub := range []string{"tool", "tools"} {
@@ -149,7 +148,7 @@ func (r *Programs) shown(file string) string {
 	return line(file, maxPath)
 }
 
-// prepare says how a program is started for a call.
+// prepare returns how a program is started for a call.
 func (r *Programs) prepare(c *tool.Call, path string, args ...string) process.Program {
 	var p process.Program
 	if r.opt.Programs != nil {
@@ -228,8 +227,7 @@ func unknownToEnv(file string, reply process.Reply) bool {
 	return i >= 0 && strings.Contains(what, words[1+i])
 }
 
-// unstarted says why a program could not be started, and what to do. name is
-// what it is called.
+// unstarted says why a program could not be started, and what to do. name is the name shown.
 func unstarted(name, file string, err error) string {
 	first := interpreter(file)
 	switch {
@@ -253,7 +251,7 @@ func unstarted(name, file string, err error) string {
 	return name + " could not be started: " + readable(why, maxComplaint)
 }
 
-// interpreter is what stands behind the #! of a script; "" for another file.
+// interpreter returns what follows the #! of a script; "" for another file.
 func interpreter(file string) string {
 	f, err := os.Open(file)
 	if err != nil {
@@ -270,7 +268,7 @@ func interpreter(file string) string {
 	return strings.TrimLeft(string(rest), " \t")
 }
 
-// What may be shown of what a program says.
+// The limits of a program's output that is shown.
 const (
 	maxQuote     = 200     // bytes of a name or one line
 	maxPath      = 4 << 10 // bytes of a path

@@ -29,7 +29,8 @@ func programsIn(root string) (all []userFile) {
 	return all
 }
 
-// describePrograms has programs say what they are: those that are wanted, or were before and have changed.
+// describePrograms reads the descriptions of programs: those that are wanted, or were before and
+// have changed.
 func (u *unit) describePrograms(ctx context.Context, all []userFile, w want) (changed bool) {
 	u.mu.Lock()
 	root := u.root
@@ -74,7 +75,8 @@ func (u *unit) describePrograms(ctx context.Context, all []userFile, w want) (ch
 	return changed || len(ask) > 0
 }
 
-// programTool makes a tool of a program. What it holds is looked at before every call: nothing is kept of it that could be run instead.
+// programTool makes a tool of a program. The program is checked again before every call, because it
+// is not copied.
 func (u *unit) programTool(d ProgramTool) (tool.Tool, error) {
 	made, err := u.set.opt.Programs.Tool(d)
 	if err != nil || u.trusted == nil {
@@ -107,7 +109,7 @@ func (u *unit) describeProgram(ctx context.Context, path string) *fact {
 	return f
 }
 
-// markOf is what a program and the files that may describe it look like from outside.
+// markOf returns the file attributes of a program and of the files that may describe it.
 func markOf(path string) string {
 	var b strings.Builder
 	for _, name := range []string{path, path + ".tool.json", strings.TrimSuffix(path, filepath.Ext(path)) + ".tool.json"} {

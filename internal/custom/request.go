@@ -27,7 +27,7 @@ func (w *Worker) logText(level, text string) {
 	w.opt.Tell(level, strings.ToValidUTF8(text[:min(len(text), maxTold)], "\ufffd"))
 }
 
-// serveRequest answers a request of the process, or has it answered.
+// serveRequest serves a request of the process, or starts a goroutine for it.
 func (l *workerProcess) serveRequest(f frame) {
 	ctx, err := l.whom(f)
 	if f.Ask == 0 { // nothing waits for it, and it must be delivered before the call's answer

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// What the keywords of JSON Schema hold, in the words of messages.
+// The kinds of values that keywords of JSON Schema have, as named in messages.
 const (
 	aText         = "a text"
 	aNumber       = "a number"
@@ -26,7 +26,7 @@ const (
 	anything      = "anything"
 )
 
-// keywordHolds says what a keyword of JSON Schema holds; "" for any other word.
+// keywordHolds returns the kind of value of a JSON Schema keyword; "" for any other word.
 func keywordHolds(word string) string {
 	switch word {
 	case "type":
@@ -58,8 +58,8 @@ func keywordHolds(word string) string {
 	return holdsAnything(word)
 }
 
-// holdsAnything is for the words of which nothing is known or wanted, and for
-// those of dialects.
+// holdsAnything reports whether any value is accepted for a keyword, because it is unknown or
+// ignored, or belongs to a dialect.
 func holdsAnything(word string) string {
 	switch word {
 	case "default", "const", "nullable", "example", "discriminator", "xml", "externalDocs", "id", "strict":
@@ -71,8 +71,8 @@ func holdsAnything(word string) string {
 	return ""
 }
 
-// checkSchema says what is wrong with the schema of arguments, and where: what
-// reads schemas lets some slips pass and names others in the words of Go.
+// checkSchema says what is wrong with the schema of arguments, and where: the schema package
+// accepts some mistakes and reports others in terms of Go.
 func checkSchema(raw json.RawMessage) error {
 	var whole map[string]any
 	if err := json.Unmarshal(raw, &whole); err != nil {
@@ -85,7 +85,7 @@ func checkSchema(raw json.RawMessage) error {
 	return checkKeys("", whole)
 }
 
-// misplaced finds an argument that stands where the keywords of the schema do.
+// misplaced finds an argument in the place of a schema keyword.
 func misplaced(whole map[string]any) string {
 	if _, ok := whole["properties"]; ok {
 		return ""
@@ -108,7 +108,7 @@ func typeName(s string) bool {
 	return false
 }
 
-// checkAny checks what stands in the place of a schema.
+// checkAny checks a value in the place of a schema.
 func checkAny(at string, v any) error {
 	switch v := v.(type) {
 	case nil, bool:
@@ -154,7 +154,7 @@ func checkKey(at, want string, v any) error {
 	return nil
 }
 
-// fitting reports whether a value that holds no schema is what is wanted.
+// fitting reports whether a value that is not a schema has the wanted kind.
 func fitting(v any, want string) bool {
 	switch v := v.(type) {
 	case []any:

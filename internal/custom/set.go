@@ -14,7 +14,7 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// Folder is a config folder. It need not be there: one that comes to be is found.
+// Folder is a config folder. It may be missing and appear later.
 type Folder struct {
 	Path    string
 	Project bool // it comes with the project
@@ -34,7 +34,7 @@ type Plugin struct {
 	Trusted func() bool     // as of a Folder, for what is in none
 }
 
-// Options say what users bring, and what it is run with.
+// Options configure a [Set].
 type Options struct {
 	// Folders are those of the config, lowest first: of two tools of one name the later counts.
 	Folders []Folder
@@ -47,7 +47,7 @@ type Options struct {
 	// Cache is a folder for compiled programs; without it none are kept. It must be the user's own.
 	Cache string
 	World scripthost.Options
-	// Programs runs tools that are programs; nil knows none.
+	// Programs runs tools that are programs; nil for none.
 	Programs *Programs
 	// Worker configures the process for files that need more than the embedded engine; without a
 	// shell in it there is none.
@@ -55,7 +55,7 @@ type Options struct {
 
 	// Register makes a tool callable.
 	Register func(tool.Tool) (remove func(), err error)
-	// Builtin reports whether a tool of a name is part of helve; nil knows none.
+	// Builtin reports whether a tool of a name is part of helve; nil for none.
 	Builtin func(name string) bool
 	// Quiet returns the call that scripts work for outside of calls: it refuses what the rules do
 	// not allow, and never asks.
@@ -99,7 +99,7 @@ type Set struct {
 
 var errClosed = errors.New("the runtime was closed")
 
-// New makes a set. It reads nothing and starts nothing, but for the watcher if there is to be one.
+// New returns a set. It reads nothing and starts nothing except the watcher.
 func New(opt Options) *Set {
 	if opt.Logger == nil {
 		opt.Logger = slog.New(slog.DiscardHandler)
@@ -220,7 +220,7 @@ func (s *Set) closeUnits() error {
 	return errors.Join(errs...)
 }
 
-// endsSoon reports whether f ends soon. Otherwise it is left behind.
+// endsSoon reports whether f ends soon. Otherwise it is abandoned.
 func endsSoon(f func()) bool {
 	done := make(chan struct{})
 	go func() {

@@ -84,12 +84,12 @@ func (f fork) wait(ctx context.Context, who string, c script.ToolCall) (script.O
 	return f.runner.Execute(f.engine.gate.markContext(ctx), c)
 }
 
-// An elsewhere error is one of another engine than that of the unit, about which it says nothing.
+// An elsewhere is an error of a side engine, which says nothing about the unit's engine.
 type elsewhere struct{ error }
 
 func (e *elsewhere) Unwrap() error { return e.error }
 
-// side gives an owner an engine of its own, to be left by leaveSide; nil if there are too many.
+// side returns an engine for an owner, to be released by leaveSide; nil if there are too many.
 func (u *unit) side(b *build, who string) *side {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -142,7 +142,7 @@ func (u *unit) dropIdle() bool {
 	return false
 }
 
-// dropSide lets go of a side; it ends after the calls that are in it.
+// dropSide removes a side engine; it ends after the calls that are in it.
 func (u *unit) dropSide(s *side) {
 	if s.dropped {
 		return
@@ -158,7 +158,7 @@ func (u *unit) dropSide(s *side) {
 	}
 }
 
-// endSide ends the engine of a side that was let go.
+// endSide ends the engine of a removed side.
 func (u *unit) endSide(s *side) {
 	if s.engine == nil {
 		delete(u.left, s)
@@ -185,7 +185,7 @@ func (u *unit) closeSides() (all []*engine) {
 	return all
 }
 
-// execute runs a call in the side.
+// execute runs a call in the side engine.
 func (s *side) execute(ctx context.Context, c script.ToolCall) (script.Outcome, error) {
 	e, err := s.loadFile(ctx, c.File)
 	if err != nil {
@@ -233,7 +233,7 @@ func (s *side) loadFile(ctx context.Context, file string) (*engine, error) {
 	return s.engine, nil
 }
 
-// A roll knows the calls that are in an engine.
+// A roll counts the calls that are in an engine.
 type roll struct {
 	mu    sync.Mutex
 	calls map[*script.ToolCall]bool

@@ -28,7 +28,7 @@ func (s *Set) Status() []plugin.File {
 	return append(all, s.ignored...)
 }
 
-// replaces tells which tools take the place of built-in ones.
+// replaces returns which tools replace built-in ones.
 func (s *Set) replaces(tools []string) (notes []string) {
 	if s.opt.Builtin == nil {
 		return nil
@@ -125,7 +125,7 @@ func sorted(names []string) []string {
 	return slices.Compact(names)
 }
 
-// status tells about the files of the unit.
+// status returns the status of the unit's files.
 func (u *unit) status() (all []plugin.File) {
 	u.mu.Lock()
 	u.see()
@@ -142,7 +142,7 @@ func (u *unit) status() (all []plugin.File) {
 	return all
 }
 
-// fileOf tells about one.
+// fileOf returns the status of one file.
 func (u *unit) fileOf(e userFile) plugin.File {
 	f := plugin.File{Path: u.path(u.root, e), Name: e.settingsName(), Folder: u.root, Project: u.project, Kind: e.kind, Engine: embedded, State: plugin.NotLoaded}
 	if e.kind == kindProgram {

@@ -97,7 +97,8 @@ func follow(root, name string) (real string, out, own bool) {
 	return at, !disk.Within(home, at), err == nil && own && ours(info)
 }
 
-// ours reports whether the user owns a file, or root, who may change all of the user's anyway.
+// ours reports whether the user owns a file, or root, who may change all of the user's files
+// anyway.
 func ours(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && (int(st.Uid) == os.Geteuid() || st.Uid == 0)

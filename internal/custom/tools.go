@@ -99,7 +99,7 @@ func (s *Set) syncTools() {
 	}
 }
 
-// shape is a text that changes with whatever the units have.
+// shape returns a text that changes with the tools of the units.
 func (s *Set) shape() string {
 	var all []string
 	for _, u := range s.units {
@@ -198,7 +198,7 @@ func (s *shelf) clear() {
 	}
 }
 
-// lostTools tells what of the files' tools is not to be had, by their paths.
+// lostTools returns which tools of the files are not available, by path.
 func (s *shelf) lostTools() map[string]losses {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -240,7 +240,7 @@ func (u *unit) execute(ctx context.Context, c *tool.Call, def userFile, t script
 	return u.result(id, out), nil
 }
 
-// toolFailure is the error of a tool that came to no good end.
+// toolFailure is the error of a failed tool.
 func (u *unit) toolFailure(ctx context.Context, id string, err error) error {
 	_, threw := errors.AsType[*script.Fault](err)
 	exit, exits := errors.AsType[*scripthost.Exit](context.Cause(ctx))
@@ -300,7 +300,7 @@ func titleOf(title string) string {
 	return title
 }
 
-// attachmentOf reads an attachment, or says what is wrong with it.
+// attachmentOf decodes an attachment, or says what is wrong with it.
 func attachmentOf(raw json.RawMessage, a *tool.Attachment) error {
 	if json.Unmarshal(raw, a) != nil || a.Mime == "" || a.URL == "" {
 		return errors.New("it has no mime or no url")

@@ -23,7 +23,7 @@ const (
 	trustPause = 2 * time.Second
 )
 
-// A want is what is to be brought.
+// A want says what is to be loaded.
 type want struct {
 	tool string // what may define a tool of that name, and all plugins
 	all  bool
@@ -37,7 +37,7 @@ func (w want) includes(e userFile) bool {
 
 // A fileSource lists the files of a unit.
 type fileSource interface {
-	// look gives the folder the files are in, and the files. It is cheap if nothing has changed.
+	// look returns the folder of the files, and the files. It is cheap if nothing has changed.
 	look() (root string, all []userFile)
 }
 
@@ -92,7 +92,7 @@ func newUnit(s *Set, src fileSource, trusted func() bool) *unit {
 	}
 }
 
-// see looks at the folder, if the last look is some time ago.
+// see looks at the folder, unless that was done recently.
 func (u *unit) see() {
 	if time.Since(u.looked) < lookPause {
 		return
@@ -109,7 +109,7 @@ func (u *unit) see() {
 	u.looked = time.Now()
 }
 
-// wants reports whether there may be something to do to bring what is wanted.
+// wants reports whether anything may have to be done to load what is wanted.
 func (u *unit) wants(w want) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -196,7 +196,7 @@ func (u *unit) load(ctx context.Context, w want) {
 	}
 }
 
-// bring builds what has changed, and loads what is wanted and not there.
+// bring builds what has changed, and loads what is wanted and missing.
 func (u *unit) bring(ctx context.Context, w want) (changed bool) {
 	u.mu.Lock()
 	u.see()
@@ -283,7 +283,7 @@ func (u *unit) rebuild(ctx context.Context, root string, entries []userFile) (*b
 	return made, true
 }
 
-// renew makes engines for a program and has them load what was loaded before, and what is wanted.
+// renew makes engines for a program and loads into them what was loaded before, and what is wanted.
 func (u *unit) renew(ctx context.Context, made *build, w want) {
 	u.mu.Lock()
 	some := u.wantedFiles(made, w)
@@ -317,7 +317,7 @@ func (u *unit) wantedFiles(b *build, w want) (some []userFile) {
 	return some
 }
 
-// extend has the engines load what is wanted beside what they have.
+// extend loads into the engines what is wanted and missing.
 func (u *unit) extend(ctx context.Context, b *build, w want) (changed bool) {
 	for at := range places {
 		u.mu.Lock()

@@ -10,15 +10,15 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// A word is what a hook has said.
+// A word is the answer of a hook.
 type word struct {
 	HookVerdict
 	blocked bool                       // Block holds, with or without a reason
 	changed map[string]json.RawMessage // the keys of its result
 }
 
-// readWord reads what a hook printed. An answer that says nothing which is
-// understood is an error: it may be a refusal with a slip in it.
+// readWord parses what a hook printed. An answer without a known key is an error, because it may be
+// a misspelled refusal.
 func readWord(out []byte, when string) (w word, err error) {
 	if len(bytes.TrimSpace(out)) == 0 {
 		return w, nil
@@ -49,9 +49,8 @@ func readWord(out []byte, when string) (w word, err error) {
 	return w, nil
 }
 
-// isKnownKeyword reports it as an error if an answer is not understood: it has other
-// keys, and none of the words, or one of them may be a slip. A word with null
-// says nothing, and so does not make others understood.
+// isKnownKeyword returns an error if an answer has unknown keys and no known one, or a key that
+// looks like a misspelling. A key with null does not count as known.
 func isKnownKeyword(keys map[string]json.RawMessage, words []string) error {
 	others, said := false, false
 	for key, raw := range keys {

@@ -121,7 +121,7 @@ func StartWorker(ctx context.Context, opt WorkerOptions, folder WorkerFolder) (*
 	return w, nil
 }
 
-// Runtime tells what runs the files.
+// Runtime returns the runtime that runs the files.
 func (w *Worker) Runtime() WorkerRuntime { return w.runtime }
 
 // Close ends the process with all that it has started. Calls in progress fail. Nothing of the

@@ -17,7 +17,8 @@ import (
 
 var errNoWorker = errors.New("and nothing is set up here to run it in. Install bun or node and allow it by the config key custom.worker")
 
-// askKey is where a context holds what asks for a call while files are loaded.
+// askKey is the context key of the function that requests permission for a call while files are
+// loaded.
 type askKey struct{}
 
 // mayRun decides whether a file may run in Bun or Node: by asking the call that needs it, or else
