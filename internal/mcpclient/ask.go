@@ -16,7 +16,7 @@ import (
 	"github.com/helve-dev/helve/internal/text"
 )
 
-// What a server may ask a person.
+// The limits of a server's questions to a person.
 const (
 	maxQuestions = 4  // at once; they are put one after the other
 	maxAsked     = 10 // while a call runs
@@ -26,9 +26,8 @@ const (
 	maxQuestion  = 8 << 10 // bytes of a text
 )
 
-// An Elicitation is what a server asks a person: to fill in a form, or to open
-// an address. Its texts are the server's words: escape them before they are
-// shown, and say which server asks.
+// An Elicitation is a server's request to a person: to fill in a form, or to open an address. Its
+// texts are the server's: escape them before they are shown, and say which server asks.
 type Elicitation struct {
 	Message string
 	URL     string // to be opened; there are no fields then
@@ -57,7 +56,7 @@ type ElicitationAnswer struct {
 	Values map[string]any // by the name of the field; texts that stand for numbers and booleans are taken for them
 }
 
-// result turns an answer into the one of the protocol.
+// result converts an answer to the protocol's form.
 func (q Elicitation) result(a ElicitationAnswer) (*sdk.ElicitResult, error) {
 	switch a.Action {
 	case "accept":
@@ -212,7 +211,7 @@ func options(s *jsonschema.Schema, titled []*jsonschema.Schema) []Option {
 	return out
 }
 
-// parseValue checks what was filled in, and gives it the type of the field.
+// parseValue checks what was filled in, and converts it to the type of the field.
 func (f Field) parseValue(v any) (any, error) {
 	switch f.Type {
 	case "number", "integer":

@@ -33,11 +33,11 @@ var (
 
 // A pendingCall is a call that waits for its answer.
 type pendingCall struct {
-	// Of what happened meanwhile the newest is kept; the channels hold one.
+	// The channels hold only the newest value.
 	progress chan *sdk.ProgressNotificationParams
 	hold     chan struct{} // something is new about questions to the person
 
-	// Of the questions to the person since the call began; see link.mu.
+	// The counters of questions to the person since the call began; see connection.mu.
 	questions int
 	declines  int
 	silenced  bool // nothing more is asked
@@ -141,9 +141,8 @@ func (e *peer) run(ctx context.Context, c *tool.Call, name string) (*tool.Result
 	return ToolResult(res)
 }
 
-// once makes a call, and reports whether it can be made again when it fails:
-// the server has not been reached, or it is gone without a word and the tool
-// is one that can be called twice.
+// once makes a call, and reports whether it can be retried if it fails: the server has not been
+// reached, or it died without a response and the tool is idempotent.
 func (e *peer) once(ctx context.Context, c *tool.Call, o *offer) (res *sdk.CallToolResult, retry bool, err error) {
 	l, err := e.waitConnection(ctx)
 	if err != nil {
@@ -169,8 +168,8 @@ func (e *peer) once(ctx context.Context, c *tool.Call, o *offer) (res *sdk.CallT
 	return nil, retry, e.failure(ctx, err, died)
 }
 
-// canRetry decides whether a call that failed can be made once more, and says
-// whether the connection died under it.
+// canRetry decides whether a failed call can be made once more, and reports whether the connection
+// died during it.
 func (l *connection) canRetry(ctx context.Context, o *offer, heard bool, err error) (retry, died bool) {
 	if ctx.Err() != nil {
 		return false, false
@@ -187,15 +186,14 @@ func (l *connection) canRetry(ctx context.Context, o *offer, heard bool, err err
 	return retry, died
 }
 
-// neverSent says whether a call failed before it was made. That the connection
-// has closed does not say so: it may have closed over the call.
+// neverSent reports whether a call failed before it was sent. A closed connection does not imply
+// that.
 func neverSent(err error) bool {
 	return errors.Is(err, errNotSent) || errors.Is(err, sdk.ErrSessionMissing)
 }
 
-// sendingKey is where the context of a call holds the mark that says whether
-// it has come as far as the pipe. The library between the two hands on nothing
-// else.
+// sendingKey is the context key of the mark that records whether a call has reached the pipe. The
+// SDK in between passes on nothing else.
 type sendingKey struct{}
 
 // sending marks that a call is being written: from now on the server may have
@@ -242,8 +240,7 @@ func (e *peer) askPermission(ctx context.Context, c *tool.Call, o *offer) error 
 	return nil
 }
 
-// lasting says whether what was allowed is allowed from now on, and not just to
-// this call or in this session.
+// lasting reports whether a permission holds from now on, and not just for this call or session.
 func lasting(c *tool.Call, req permission.Request) bool {
 	elsewhere := *c
 	elsewhere.Session = "\x00" // matches no session
@@ -270,7 +267,7 @@ func (e *peer) waitConnection(ctx context.Context) (*connection, error) {
 	return e.ensure(ctx)
 }
 
-// endsSoon says whether a call failed because the connection has ended.
+// endsSoon reports whether a call failed because the connection has ended.
 func (l *connection) endsSoon(err error) bool {
 	if _, ok := wireError(err); ok || errors.Is(err, errTooLong) ||
 		errors.Is(err, errSilent) || errors.Is(err, errLimit) {
@@ -284,7 +281,7 @@ func (l *connection) endsSoon(err error) bool {
 	}
 }
 
-// idle is how long a call may go without a sign of life.
+// idle returns how long a call may go without a sign of life.
 func (e *peer) idle() time.Duration {
 	switch {
 	case e.s.Timeout > 0:
@@ -346,7 +343,7 @@ func (l *connection) call(ctx context.Context, c *tool.Call, name string, args j
 	}
 }
 
-// report words a progress notification.
+// report formats a progress notification.
 func report(p *sdk.ProgressNotificationParams) (string, map[string]any) {
 	said, _ := text.Cut(p.Message, maxReport)
 	m := map[string]any{"output": said, "progress": p.Progress}

@@ -13,8 +13,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// What a definition may be at most. A tool that says more is cut where it is
-// text for a model to read, and refused where it is not.
+// The limits of a definition. Text for a model is cut; a tool whose other parts are too large is
+// refused.
 const (
 	maxName        = 128      // bytes of the name that models call
 	maxDescription = 16 << 10 // bytes of a description
@@ -86,12 +86,11 @@ func DefinitionOf(server string, t *mcp.Tool) (Definition, error) {
 	return d, nil
 }
 
-// Hash returns a text that changes when anything does that the server says
-// about the tool, or the program that says it. The order of keys in the schema
-// does not matter, nor where the tool is used.
+// Hash returns a text that changes when the server's description of the tool, or the program behind
+// it, changes. It does not depend on the order of keys in the schema, or on where the tool is used.
 func (d Definition) Hash() string { return foreignDigest(d.Origin, d.shape()) }
 
-// shape is the Hash of what the server says, whichever program it is.
+// shape is the Hash of the description alone, independent of the program.
 func (d Definition) shape() string {
 	schema, err := canonical(d.Input)
 	if err != nil {
@@ -141,8 +140,8 @@ func nesting(raw []byte) int {
 	return most
 }
 
-// readable returns s as a model and a person may read it: valid, visible, and
-// no longer than most bytes but for a note that tells what is missing.
+// readable returns s as a model and a person may read it: valid, visible, and no longer than most
+// bytes except for a note about what is missing.
 func readable(s string, most int) string {
 	s = shown(s)
 	head, cut := text.Cut(s, most)

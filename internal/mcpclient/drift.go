@@ -15,7 +15,7 @@ const (
 	maxIndent = 32
 )
 
-// difference tells people how a tool differs from what was kept of it.
+// difference describes for people how a tool differs from its pin.
 func difference(was pin, d Definition) string {
 	before := was.definition(d)
 	return compared(d, portrait(before), portrait(d))
@@ -41,7 +41,7 @@ func compared(d Definition, before, after string) string {
 	return fmt.Sprintf("%s\n[%d more lines of this difference are not shown]", head, strings.Count(out[len(head):], "\n"))
 }
 
-// portrait returns what a tool looks like, line by line, with nothing hidden.
+// portrait returns a tool's definition line by line, with nothing hidden.
 func portrait(d Definition) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "name: %s\ntitle: %s\n", text.VisibleLine(d.Tool), text.VisibleLine(d.Title))

@@ -8,8 +8,7 @@ import (
 	"strconv"
 )
 
-// dying says whether a process has been killed, or is at its end, also when
-// nothing else shows it yet.
+// dying reports whether a process has been killed or is exiting, even if nothing else shows it yet.
 func dying(pid int) bool {
 	const (
 		exiting = 0x4 | 0x400 // of the flags: at its end, and killed by a signal
@@ -20,7 +19,7 @@ func dying(pid int) bool {
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
 	}
-	// The name, in brackets, may hold anything.
+	// The name, in parentheses, may contain anything.
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	const state, flags = 0, 6
 	if len(fields) > flags {

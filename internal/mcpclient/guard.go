@@ -14,11 +14,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// errGarbled is the answer to a call whose own is no message.
+// errGarbled is the error for a call whose response is not a message.
 var errGarbled = errors.New("the answer of the server can not be read")
 
-// A guarded is the body of an answer: bounded, read at a pace at which a
-// session can deal with what comes, and with results that it can decode.
+// A guarded is the body of a response: bounded, read at the pace of the session, and with results
+// that the session can decode.
 type guarded struct {
 	r      *remote
 	body   io.ReadCloser
@@ -68,8 +68,8 @@ func (r *remote) guard(resp *http.Response, end func()) io.ReadCloser {
 	return g
 }
 
-// instead answers the call in the place of the server, whose answer is no
-// good. Only that call fails then, and not the connection.
+// instead replaces an invalid response of the server. Only its call then fails, and not the
+// connection.
 func (g *guarded) instead(why error) []byte {
 	said, err := json.Marshal(why.Error())
 	if err != nil || g.call == nil {
@@ -192,7 +192,7 @@ func (g *guarded) Close() error {
 	return g.body.Close()
 }
 
-// nudge asks for a sign of life soon.
+// nudge triggers a ping soon.
 func (r *remote) nudge() {
 	select {
 	case r.l.nudge <- struct{}{}:

@@ -13,8 +13,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// known reports whether a keyword is dealt with, or could be taken for one
-// that is: decoders may not tell them apart by case.
+// known reports whether a keyword is supported, or differs from one only in case, which decoders
+// may ignore.
 func known(key string) bool {
 	words := [...]string{
 		"$id", "id", "$schema", "$ref", "$comment", "$defs", "definitions", "$anchor", "$dynamicAnchor", "$dynamicRef",
@@ -105,8 +105,7 @@ func (p *place) values() {
 	}
 }
 
-// limit reads a limit of numbers. In old drafts a boolean says whether the
-// limit itself is outside.
+// limit reads a numeric limit. In old drafts a boolean says whether it is exclusive.
 func (p *place) limit(inclusive, exclusive string, with, without **float64) {
 	at, ok := p.number(inclusive)
 	flag, _ := p.m[exclusive].(bool)
@@ -251,7 +250,7 @@ func texts(v any) (out []string, wrong bool) {
 	return out, wrong
 }
 
-// once leaves out what stands in a list before.
+// once removes duplicates from a list.
 func once(list []string) []string {
 	seen := make(map[string]bool, len(list))
 	return slices.DeleteFunc(list, func(s string) bool {

@@ -34,7 +34,7 @@ const (
 	pingPeriod = 15 * time.Second
 )
 
-// What is kept of the texts that a server gives about itself.
+// The limits of the texts that a server sends about itself.
 const (
 	maxInstructions = 16 << 10
 	maxLabel        = 200
@@ -122,9 +122,9 @@ func (e *peer) open(ctx context.Context) (*connection, error) {
 	return l, err
 }
 
-// modern says whether an error is that of a server which has left the
-// initialize handshake behind: it does not know the method, or not the
-// version, or misses the headers that go with every request of the newest one.
+// modern reports whether an error is that of a server which no longer supports the initialize
+// handshake: it does not know the method or the version, or misses the headers that the newest
+// version requires.
 func modern(err error) bool {
 	wire, ok := wireError(err)
 	return ok && slices.Contains([]int64{jsonrpc.CodeMethodNotFound, sdk.CodeUnsupportedProtocolVersion, sdk.CodeHeaderMismatch}, wire.Code)
@@ -173,7 +173,7 @@ func (l *connection) shake(ctx context.Context, t sdk.Transport, protocol string
 	return l.learn(l.session.InitializeResult())
 }
 
-// breakConn breaks the connection, whatever is going on.
+// breakConn closes the connection, whatever is in progress.
 func (l *connection) breakConn() {
 	l.mu.Lock()
 	conn := l.conn
@@ -184,8 +184,8 @@ func (l *connection) breakConn() {
 	l.kill()
 }
 
-// learn takes over what the server says about itself. It is an error when the
-// server is this very program at work in the same folder.
+// learn stores what the server says about itself. It fails if the server is this very program at
+// work in the same folder.
 func (l *connection) learn(r *sdk.InitializeResult) error {
 	if r == nil {
 		return nil
@@ -205,9 +205,9 @@ func (l *connection) learn(r *sdk.InitializeResult) error {
 	return nil
 }
 
-// startsItself tells people that an entry starts helve again where it already works. Such
-// an entry is in the config of every agent that uses helve, and helve reads
-// some of these. Each would start the next, whatever the command is wrapped in.
+// startsItself tells people that an entry starts helve again where it already works. Such an entry
+// is in the config of every agent that uses helve, and helve reads some of these. Each would start
+// the next, whatever the command is wrapped in.
 const startsItself = `This is helve itself, in the folder where it already works, so its tools are not offered twice. ` +
 	`Remove the entry, or give it another folder with "cwd" and "roots": false.`
 
@@ -290,7 +290,7 @@ func wireError(err error) (*jsonrpc.Error, bool) {
 	return nil, false
 }
 
-// ping asks for a sign of life. An error that the server itself gives is one.
+// ping pings the server. An error response of the server counts as alive.
 func (l *connection) ping(ctx context.Context) error {
 	err := l.session.Ping(ctx, nil)
 	if _, ok := wireError(err); ok {
@@ -299,7 +299,7 @@ func (l *connection) ping(ctx context.Context) error {
 	return err
 }
 
-// listChanged notes that the tools are to be listed again.
+// listChanged schedules a new listing of the tools.
 func (l *connection) listChanged() {
 	select {
 	case l.relist <- struct{}{}:
@@ -316,7 +316,7 @@ func (l *connection) logged(p *sdk.LoggingMessageParams) {
 	}
 }
 
-// monitor looks after the connection from now on.
+// monitor starts supervising the connection.
 func (l *connection) monitor() {
 	ended := make(chan error, 1)
 	p := l.e.pool

@@ -43,7 +43,7 @@ func (e *peer) openLocal(ctx context.Context, protocol string) (*connection, err
 		return nil, err
 	}
 	if err := l.shake(ctx, whole{l.local.pipe}, protocol); err != nil {
-		// A command that is not a server often says so and ends.
+		// A command that is not a server often prints an error and exits.
 		if ctx.Err() == nil && !modern(err) {
 			select {
 			case <-l.local.proc.Done():
@@ -117,7 +117,7 @@ func (c *local) readErrors() {
 	}
 }
 
-// epitaph says how the process ended; it must have.
+// epitaph says how the process ended; it must have ended.
 func (c *local) epitaph() error {
 	select { // its last words explain it
 	case <-c.errDone:

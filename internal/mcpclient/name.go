@@ -2,9 +2,9 @@ package mcpclient
 
 import "strings"
 
-// ToolName returns what models call a tool of a server: both names with _ for
-// every character that such a name may not have, joined by another. Different
-// tools may get the same name; whoever registers them has to refuse the second.
+// ToolName returns the name of a server's tool for models: both names, with _ for every character
+// that such a name may not have, joined by another. Different tools may get the same name; callers
+// must refuse the second.
 func ToolName(server, tool string) string { return ToolPrefix(server) + foreignClean(tool) }
 
 // ToolPrefix returns what the names of all tools of a server begin with.

@@ -12,7 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// What is kept of the changes that a server tells.
+// The limits of pending notifications.
 const (
 	maxSubscriptions = 1000
 	maxNews          = 1000                  // that wait for delivery
@@ -64,14 +64,14 @@ func (n *subscriptions) updated(uri string) {
 	}
 }
 
-// namesPart says whether what comes after the first i bytes of a URI is about a
-// part of what they name.
+// namesPart reports whether what follows the first i bytes of a URI denotes a part of what they
+// name.
 func namesPart(uri string, i int) bool {
 	return i > 0 && (uri[i] == '/' || uri[i] == '?' || uri[i] == '#' || uri[i-1] == '/')
 }
 
-// add keeps an update; n.mu is held. When there are too many parts of a whole,
-// only the whole counts.
+// add queues an update; n.mu is held. If there are too many parts of a whole, only the whole is
+// kept.
 func (n *subscriptions) add(u mcp.ResourceUpdate) {
 	if len(n.updates) >= maxNews {
 		u.Part = u.URI
@@ -132,8 +132,7 @@ func (n *subscriptions) talk(ctx context.Context, f func() error) error {
 	}
 }
 
-// addUsers counts one more, or one less, who wants to hear about a resource, and
-// returns how many there are.
+// addUsers adds n to the number of subscribers of a resource, and returns the new number.
 func (n *subscriptions) addUsers(uri string, more int) (int, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -196,8 +195,7 @@ func (p *Pool) Unsubscribe(server, uri string) {
 	})
 }
 
-// renew subscribes again, over a new connection. What has changed in between
-// is not known, so all of it counts as changed.
+// renew subscribes again, over a new connection. All subscribed resources count as changed.
 func (n *subscriptions) renew(l *connection) {
 	n.mu.Lock()
 	var uris []string

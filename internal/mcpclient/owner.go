@@ -13,8 +13,8 @@ import (
 	"github.com/helve-dev/helve/mcp"
 )
 
-// Owner returns the server that a tool of this name comes from, or would come
-// from: of those whose tools' names begin like it the one that says most of it.
+// Owner returns the server that a tool of this name comes from, or would come from: of those whose
+// prefix matches the name, the one with the longest prefix.
 func (p *Pool) Owner(tool string) (server string, ok bool) {
 	p.names.mu.Lock()
 	c, claimed := p.names.owner[tool]
@@ -45,8 +45,8 @@ func (p *Pool) owners(tool string) (some []*peer) {
 	return some
 }
 
-// trespass says why a server is refused that offers tools under the names of
-// another one, whether that one is connected, or enabled, or not.
+// trespass says why a server is refused that offers tools under the names of another one, whether
+// that one is connected or enabled or not.
 func (e *peer) trespass(items []item) error {
 	mine := ToolPrefix(e.s.Name)
 	others := slices.DeleteFunc(e.pool.list(), func(f *peer) bool {

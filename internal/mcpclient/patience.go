@@ -24,7 +24,7 @@ func (p *idleTimer) renew() {
 	}
 }
 
-// setPaused lets the time stand still, and with false go on where it stood.
+// setPaused pauses or continues the timer.
 func (p *idleTimer) setPaused(still bool) {
 	switch {
 	case still && !p.held:

@@ -12,7 +12,7 @@ const (
 	maxPatterns = 50_000
 )
 
-// A dialect says what can be done with a pattern.
+// A dialect says how a pattern can be used.
 type dialect int
 
 const (
@@ -21,7 +21,7 @@ const (
 	checked                      // values can be held against it
 )
 
-// pattern says what can be done with a pattern, and counts its weight.
+// pattern returns how a pattern can be used, and counts its weight.
 func (r *reader) pattern(expr string) dialect {
 	re, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
@@ -42,8 +42,7 @@ func (r *reader) pattern(expr string) dialect {
 	return checked
 }
 
-// weigh estimates how many instructions a pattern becomes. Patterns nest at
-// most 1000 deep: the parser sees to that.
+// weigh estimates how many instructions a pattern compiles to. The parser bounds nesting to 1000.
 func weigh(re *syntax.Regexp) int {
 	n := 1 + len(re.Rune)
 	for _, sub := range re.Sub {

@@ -33,7 +33,7 @@ type connectError struct {
 
 func (f *connectError) Error() string { return f.text }
 
-// faultOf puts any error into the words of a status.
+// faultOf converts any error to that of a status.
 func faultOf(err error) *connectError {
 	if f, ok := errors.AsType[*connectError](err); ok {
 		return f
@@ -120,7 +120,7 @@ func (e *peer) enable() {
 	}
 }
 
-// connectIfUnknown connects unless the answer is known already.
+// connectIfUnknown connects unless a result is known already.
 func (e *peer) connectIfUnknown(ctx context.Context) {
 	e.mu.Lock()
 	known := e.off || e.trying == nil && e.link == nil && e.state != mcp.Idle && time.Since(e.tried) < settledFor
@@ -157,7 +157,7 @@ func (e *peer) ensure(ctx context.Context) (*connection, error) {
 	}
 }
 
-// startAttempt returns the attempt under way, or starts one; e.mu is held.
+// startAttempt returns the attempt in progress, or starts one; e.mu is held.
 func (e *peer) startAttempt() (*attempt, error) {
 	if e.trying != nil {
 		return e.trying, nil
@@ -224,7 +224,7 @@ func (e *peer) runAttempt(ctx context.Context, a *attempt) {
 	}
 }
 
-// fails notes that an attempt has failed; e.mu is held.
+// fails records a failed attempt; e.mu is held.
 func (e *peer) fails(err error) {
 	if e.off {
 		return
@@ -239,7 +239,7 @@ func (e *peer) fails(err error) {
 	e.later()
 }
 
-// later tries again after a while; e.mu is held.
+// later schedules another attempt; e.mu is held.
 func (e *peer) later() {
 	if e.shaky > maxTries || e.pool.life.Err() != nil {
 		return
@@ -265,8 +265,8 @@ func (e *peer) handleLost(l *connection) {
 	e.dropped(l)
 }
 
-// dropped forgets a dead connection, and has another made; e.mu is held. The
-// tools stay, so that a call can wait for the next connection.
+// dropped removes a dead connection, and starts another; e.mu is held. The tools stay registered,
+// so that a call can wait for the next connection.
 func (e *peer) dropped(l *connection) {
 	if e.link != l {
 		return
@@ -328,7 +328,7 @@ func (e *peer) refuseTools(err error) {
 	}
 }
 
-// revive notes that a server which did not answer does again.
+// revive records that a silent server answers again.
 func (e *peer) revive(l *connection) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -337,7 +337,7 @@ func (e *peer) revive(l *connection) {
 	}
 }
 
-// probe asks a remote server for a sign of life.
+// probe pings a remote server.
 func (e *peer) probe(ctx context.Context, l *connection) {
 	err := l.ping(ctx)
 	if l.isDead() || e.pool.life.Err() != nil {

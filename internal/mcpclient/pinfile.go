@@ -26,13 +26,13 @@ const (
 // pinFile is the form on disk.
 type pinFile struct {
 	Version int `json:"version"`
-	// Distrust says that there was another file before, which is lost: a tool
-	// that is not in this one may have been approved as something else.
+	// Distrust says that an earlier file was lost: a tool that is missing in this one may have been
+	// approved in another form.
 	Distrust bool   `json:"distrust,omitempty"`
 	Tools    pinned `json:"tools"`
 }
 
-// errDamaged says that the file is there and is not one of ours.
+// errDamaged says that the file exists but is not a valid pin file.
 var errDamaged = errors.New("it is damaged")
 
 // keptMark is the suffix of a file that exists once pins were saved, so that removed pins can be
@@ -151,8 +151,8 @@ func (p *Pins) write(k ledger) error {
 	return mark.Close()
 }
 
-// setAside moves the file out of the way and says where it is. What takes its
-// place tells that there was more.
+// setAside renames the damaged file and says where it is. The new file records that there was an
+// earlier one.
 func (p *Pins) setAside(why error) error {
 	for n := 1; ; n++ {
 		to := fmt.Sprintf("%s.damaged-%d", p.path, n)
@@ -175,8 +175,7 @@ func (p *Pins) setAside(why error) error {
 	}
 }
 
-// writePins replaces the file in one step, under its lock, and returns what it
-// looks like then.
+// writePins replaces the file atomically, under its lock, and returns its new state.
 func writePins(path string, k ledger) (info os.FileInfo, err error) {
 	data, err := json.MarshalIndent(pinFile{Version: pinVersion, Distrust: k.distrust, Tools: k.tools}, "", " ")
 	if err != nil {

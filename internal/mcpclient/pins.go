@@ -51,7 +51,7 @@ func (p pin) definition(d Definition) Definition {
 	return d
 }
 
-// A standing is what the pins say about a tool.
+// A standing is the result of comparing a tool with its pin.
 type standing int
 
 const (
@@ -62,7 +62,7 @@ const (
 	lost                        // what was known of it is lost
 )
 
-// A ledger is what a file holds.
+// A ledger is the content of a pin file.
 type ledger struct {
 	tools    pinned
 	distrust bool // there was more once: a tool that is not in it is not a new one
@@ -157,12 +157,11 @@ func (p *Pins) Check(d Definition) (changed string, known bool) {
 	return "", how == foreignKept
 }
 
-// Shown returns what models may be shown of a tool. One that has changed is
-// shown as it was kept, with a note that it has changed; where nothing was kept
-// of it, nothing that the server says is shown. Other tools are shown as they
-// are.
+// Shown returns the definition of a tool that models may see. A changed tool is shown as pinned,
+// with a note; if it was never pinned, none of the server's texts are shown. Other tools are shown
+// as they are.
 //
-// What comes back is for showing: [Pins.Keep] wants the definition itself.
+// The result is only for display: [Pins.Keep] needs the definition itself.
 func (p *Pins) Shown(d Definition) Definition {
 	const (
 		changed = "[The server has changed this tool since it was approved. What it says about it now is withheld until a person has looked at it.]"

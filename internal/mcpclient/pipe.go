@@ -33,12 +33,12 @@ const (
 // it can be made again.
 var errNotSent = errors.New("the server has not been reached")
 
-// errTooLong is the answer to a call whose own was too long.
+// errTooLong is the error for a call whose response was too long.
 var errTooLong = fmt.Errorf("the answer of the server is larger than %d MiB", maxFrame>>20)
 
-// A pipe is the connection to a local server: lines of JSON on its standard
-// input and output. What is no message is logged and dropped. Notifications
-// are dealt with as they are read, so that a flood of them costs no memory.
+// A pipe is the connection to a local server: lines of JSON on its standard input and output. Lines
+// that are not messages are logged and dropped. Notifications are handled as they are read, so that
+// a flood of them needs no memory.
 type pipe struct {
 	l   *connection
 	out *os.File
@@ -102,8 +102,8 @@ func (p *pipe) hangUp() { p.hang.Do(func() { p.in.Close() }) }
 // expire lets reading end after d.
 func (p *pipe) expire(d time.Duration) { _ = p.out.SetReadDeadline(time.Now().Add(d)) }
 
-// Write implements [mcp.Connection]. A server that does not read holds up its
-// own messages only, and not for longer than their contexts.
+// Write implements [mcp.Connection]. A server that does not read only blocks its own messages, and
+// not for longer than their contexts.
 func (p *pipe) Write(ctx context.Context, msg jsonrpc.Message) error {
 	data, err := jsonrpc.EncodeMessage(msg)
 	if err != nil {
@@ -142,8 +142,8 @@ func (p *pipe) Write(ctx context.Context, msg jsonrpc.Message) error {
 	}
 }
 
-// owe counts an answer that waits to be written. It reports false, and the
-// request counts as dealt with, when there are too many bytes of them.
+// owe counts a response that waits to be written. It returns false, and drops the request, if there
+// are too many bytes of them.
 func (p *pipe) owe(f outgoing) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -155,8 +155,7 @@ func (p *pipe) owe(f outgoing) bool {
 	return true
 }
 
-// paid forgets an answer that does not wait any more, and the request it was
-// for.
+// paid removes a response that no longer waits, and its request.
 func (p *pipe) paid(f outgoing) {
 	if !f.reply.IsValid() {
 		return
@@ -281,8 +280,7 @@ func (p *pipe) skipLine(head, tail []byte, err error) error {
 	return err
 }
 
-// answeredID finds the call that a message answers of which only the beginning
-// and the end are there.
+// answeredID finds the id of the call that a message answers, given only its beginning and end.
 func answeredID(head, tail []byte) (jsonrpc.ID, bool) {
 	const digits, version = `"id"\s*:\s*([0-9]{1,15})`, `"jsonrpc"\s*:\s*"2\.0"`
 	first := regexp.MustCompile(`^\{\s*(?:` + version + `\s*,\s*)?` + digits + `\s*,`)
@@ -329,8 +327,7 @@ func (p *pipe) decode(line []byte) {
 	}
 }
 
-// accept says whether a message is for the session. What is not has been dealt
-// with.
+// accept reports whether a message is for the session. Others have been handled.
 func (p *pipe) accept(m jsonrpc.Message) bool {
 	switch m := m.(type) {
 	case *jsonrpc.Response:
@@ -422,8 +419,8 @@ func (p *pipe) admitNote(m *jsonrpc.Request) bool {
 	return false
 }
 
-// failUnread is called at the end of the stream: calls that the server has not
-// read are answered with errNotSent. It reports whether there are any.
+// failUnread is called at the end of the stream: calls that the server has not read fail with
+// errNotSent. It reports whether there are any.
 func (p *pipe) failUnread() bool {
 	if p.settled || p.l.local == nil {
 		return false

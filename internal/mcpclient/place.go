@@ -198,7 +198,7 @@ func (p *place) refs() error {
 	return nil
 }
 
-// typeOf returns the type that a word means, "" for any.
+// typeOf returns the JSON type that a word means, "" for any.
 func typeOf(word string) (string, bool) {
 	switch strings.ToLower(word) {
 	case "string", "str", "text":
@@ -267,7 +267,7 @@ func (p *place) logic() error {
 			return err
 		}
 		p.facts.add(f)
-		// Nor what else a branch for null says.
+		// Other constraints of a null branch do not matter.
 		odd := func(s *jsonschema.Schema) bool {
 			return s.Type == "null" && (s.Enum != nil || s.Const != nil || s.Ref != "" || s.AllOf != nil || s.AnyOf != nil || s.OneOf != nil)
 		}
@@ -283,7 +283,7 @@ func (p *place) logic() error {
 	return p.conditional()
 }
 
-// conditional reads what holds only if something else does.
+// conditional reads if, then and else.
 func (p *place) conditional() error {
 	v, ok := p.m["if"]
 	if !ok {
@@ -340,7 +340,7 @@ func (p *place) oneOf() error {
 	return nil
 }
 
-// nullable says in the words of this draft that a value may be null.
+// nullable allows null, in the terms of this draft.
 func (p *place) nullable() {
 	if yes, _ := p.m["nullable"].(bool); !yes {
 		return
@@ -364,7 +364,7 @@ func (p *place) nullable() {
 	}
 }
 
-// words reads what is only for people and models.
+// words reads the annotations, which are only for people and models.
 func (p *place) words() {
 	s := p.s
 	s.Title, _ = p.m["title"].(string)
@@ -389,7 +389,7 @@ func (p *place) words() {
 	}
 }
 
-// note adds a remark of ours to the description.
+// note appends a remark of ours to the description.
 func (p *place) note(said string) {
 	if p.s.Description != "" {
 		p.s.Description += " "

@@ -22,7 +22,7 @@ import (
 // errClosed says that the pool has been closed.
 var errClosed = errors.New("the MCP servers are being closed")
 
-// What a server gets unless its entry says something else.
+// The defaults of a server's entry.
 const (
 	defaultConnect = 30 * time.Second
 	defaultCall    = 60 * time.Second
@@ -72,8 +72,8 @@ type Options struct {
 	Dir     string // local servers start here, and all get it as their root
 	Version string // of this program
 
-	// CallTimeout is how long a call may go without a sign of life where the
-	// server's entry does not say; 60 s when zero.
+	// CallTimeout is how long a call may go without a sign of life, unless the server's entry says
+	// otherwise; 60 s when zero.
 	CallTimeout time.Duration
 
 	// Start starts a local server that prints to out. It fills in the
@@ -86,13 +86,12 @@ type Options struct {
 	Pins string // file that keeps what tools looked like when first used; "" keeps it in memory
 	Logs string // folder for a log file of each server; "" keeps the last lines in memory only
 
-	// SignIn holds the sign-ins of remote servers. Without it one that wants
-	// a sign-in is left in the state NeedsAuth.
+	// SignIn holds the sign-ins of remote servers. Without it a server that requires a sign-in
+	// stays in the state NeedsAuth.
 	SignIn *auth.SignIns
 	// Person is how to reach the person who can sign in; zero for no one.
 	Person auth.HandlerOptions
-	// Ask lets a server ask the person something; nil declines. It has to
-	// return when ctx ends.
+	// Ask passes a server's question to the person; nil declines. It must return when ctx ends.
 	Ask func(ctx context.Context, server string, e Elicitation) (ElicitationAnswer, error)
 	// Changed is called, from one goroutine, when the state or the tools of a server have changed.
 	// It gets the newest state and may skip earlier ones.
@@ -169,7 +168,7 @@ func (p *Pool) find(name string) (*peer, error) {
 	return nil, fmt.Errorf("%q: %w", name, mcp.ErrNoServer)
 }
 
-// precedes says whether a stands before b in the configuration.
+// precedes reports whether a comes before b in the configuration.
 func (p *Pool) precedes(a, b *peer) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -214,8 +213,8 @@ func (p *Pool) Disconnect(name string) error {
 	return nil
 }
 
-// Log returns the last lines that a server has logged or printed, oldest
-// first. They are the server's words: escape them before they are shown.
+// Log returns the last lines that a server has logged or printed, oldest first. They are untrusted:
+// escape them before they are shown.
 func (p *Pool) Log(server string) []string {
 	e, err := p.find(server)
 	if err != nil {

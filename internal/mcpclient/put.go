@@ -9,8 +9,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// elicit puts a question of the server to the person, for the calls that are
-// under way. A server that asks too much is not listened to any more.
+// elicit shows a question of the server to the person, for the calls in progress. A server that
+// asks too much is ignored.
 func (l *connection) elicit(ctx context.Context, req *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 	q, err := elicitation(req.Params)
 	if err != nil {
@@ -19,8 +19,7 @@ func (l *connection) elicit(ctx context.Context, req *sdk.ElicitRequest) (*sdk.E
 	return l.put(ctx, q, l.mayAsk)
 }
 
-// put puts a question to the person when it is its turn and may says that it
-// may be put then.
+// put shows a question to the person when it is its turn, if may still allows it then.
 func (l *connection) put(ctx context.Context, q Elicitation, may func() bool) (*sdk.ElicitResult, error) {
 	dismissed := &sdk.ElicitResult{Action: "cancel"}
 	if !l.queue() {
@@ -72,8 +71,8 @@ func (l *connection) put(ctx context.Context, q Elicitation, may func() bool) (*
 	}
 }
 
-// openable says whether a person can be asked to open an address: one of the
-// web, in which nothing stands before the name of the host.
+// openable reports whether a person can be asked to open an address: a web address without user
+// information.
 func openable(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != "" && u.User == nil
@@ -96,9 +95,8 @@ func (l *connection) unqueue() {
 	l.waiting--
 }
 
-// mayAsk says whether there is a call for which the server may ask something,
-// and counts that it does. A question does not say which call it is for, so it
-// counts for all.
+// mayAsk reports whether a call is in progress for which the server may ask, and counts the
+// question. A question does not name its call, so it counts for all.
 func (l *connection) mayAsk() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -117,7 +115,7 @@ func (l *connection) mayAsk() bool {
 	return may
 }
 
-// pauseCalls tells the calls that the person is being asked: time stands still.
+// pauseCalls pauses the time limits of calls while the person is being asked.
 func (l *connection) pauseCalls() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -125,8 +123,7 @@ func (l *connection) pauseCalls() {
 	l.notify()
 }
 
-// resume tells the calls that time goes on, and whether the person went along
-// with what was asked.
+// resume continues the time limits of calls, and tells them whether the person agreed.
 func (l *connection) resume(accepted bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -149,8 +146,8 @@ func (l *connection) notify() {
 	}
 }
 
-// paused says whether time stands still, and whether an answer of the person
-// is new to this call.
+// paused reports whether time limits are paused, and whether there is an answer that this call has
+// not seen.
 func (l *connection) paused(w *pendingCall) (still, answered bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -158,8 +155,8 @@ func (l *connection) paused(w *pendingCall) (still, answered bool) {
 	return l.asking, answered
 }
 
-// visits asks the person to open what a server wants opened before it runs a
-// call. It reports whether all of it was.
+// visits asks the person to open the addresses that a server requires before it runs a call. It
+// reports whether all were opened.
 func (l *connection) visits(ctx context.Context, data json.RawMessage) bool {
 	var wanted struct {
 		Elicitations []*sdk.ElicitParams `json:"elicitations"`

@@ -11,8 +11,7 @@ import (
 	"github.com/helve-dev/helve/internal/text"
 )
 
-// isOld reports whether a schema names a draft in which keywords beside $ref
-// say nothing.
+// isOld reports whether a schema names a draft in which keywords beside $ref are ignored.
 func isOld(root map[string]any) bool {
 	draft, _ := root["$schema"].(string)
 	for _, n := range [...]string{"draft-03", "draft-04", "draft-05", "draft-06", "draft-07"} {
@@ -23,8 +22,8 @@ func isOld(root map[string]any) bool {
 	return false
 }
 
-// inlined puts the schema that the whole is a reference to in its place, so
-// that its keys are where models and providers look for them.
+// inlined replaces a root schema that is only a reference by its target, so that its keys are where
+// models and providers look for them.
 func inlined(root map[string]any) map[string]any {
 	for range rounds {
 		ref, _ := root["$ref"].(string)
@@ -46,8 +45,7 @@ func inlined(root map[string]any) map[string]any {
 	return root
 }
 
-// merge returns root with sub in the place of its reference, if that says the
-// same as both together.
+// merge returns root with sub in the place of its reference, if that has the same meaning.
 func merge(root, sub map[string]any) (map[string]any, bool) {
 	for key := range root {
 		if !aside(key) {
@@ -70,8 +68,8 @@ func merge(root, sub map[string]any) (map[string]any, bool) {
 	return merged, true
 }
 
-// aside reports whether a keyword has no say in which values fit, or none that
-// changes when it meets those of another schema.
+// aside reports whether a keyword does not affect which values match, or can be combined with that
+// of another schema.
 func aside(key string) bool {
 	switch key {
 	case "$ref", "$schema", "$id", "$defs", "definitions", "title", "description", "$comment", "type", "examples":
@@ -164,7 +162,7 @@ func (r *reader) unused(want string) string {
 	}
 }
 
-// anchored finds the schema that has a name of its own.
+// anchored finds the schema with a given anchor.
 func (r *reader) anchored(name string) (any, bool) {
 	if r.anchors == nil {
 		r.anchors = map[string]any{}
@@ -197,6 +195,5 @@ func (r *reader) gather(v any) {
 	}
 }
 
-// refName returns the name of the definition that a reference of a schema we
-// made stands for.
+// refName returns the name of the definition that a reference in our own schema stands for.
 func refName(ref string) string { return strings.TrimPrefix(ref, "#/$defs/") }

@@ -52,8 +52,8 @@ type remote struct {
 	flying  atomic.Int32
 }
 
-// openRemote connects to a remote server: by streamable HTTP, and by the older
-// transport of events where that is not known.
+// openRemote connects to a remote server: by streamable HTTP, or by the older SSE transport if the
+// server does not support it.
 func (e *peer) openRemote(ctx context.Context, protocol string) (*connection, error) {
 	base, err := url.Parse(e.s.URL)
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
@@ -145,7 +145,7 @@ func (r *remote) fault(err error) error {
 	return &statusError{f, status, err}
 }
 
-// signInFailure says why a sign-in that a person has tried came to nothing.
+// signInFailure says why a person's sign-in failed.
 func signInFailure(err error) string {
 	if f, ok := errors.AsType[*auth.SignInError](err); ok {
 		return f.Error()
@@ -153,8 +153,7 @@ func signInFailure(err error) string {
 	return ""
 }
 
-// unreached says why nothing answers at an address; "" where that is not the
-// trouble.
+// unreached says why an address does not respond; "" for other errors.
 func unreached(err error) string {
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
 		return op.Error()
@@ -162,8 +161,7 @@ func unreached(err error) string {
 	return ""
 }
 
-// old says whether an error is that of a server which knows only the older
-// transport.
+// old reports whether an error is that of a server which supports only the older transport.
 func old(err error) bool {
 	r, ok := errors.AsType[*statusError](err)
 	return ok && r.state == mcp.Failed && r.status >= 400 && r.status < 500 &&
@@ -194,7 +192,7 @@ func (r *remote) client() *http.Client {
 	}
 }
 
-// here says whether a URL is of the server's origin.
+// here reports whether a URL is of the server's origin.
 func (r *remote) here(u *url.URL) bool {
 	return u.Scheme == r.base.Scheme && strings.EqualFold(u.Hostname(), r.base.Hostname()) && port(u) == port(r.base)
 }
@@ -209,7 +207,7 @@ func port(u *url.URL) string {
 	return "80"
 }
 
-// seen is when something last came from the server.
+// seen returns when something last came from the server.
 func (r *remote) seen() time.Time { return time.Unix(0, r.heard.Load()) }
 
 func (r *remote) close() { r.http.CloseIdleConnections() }
@@ -256,9 +254,9 @@ func (r *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// refusedWith is what a server says that refuses a request, and leaves it to be
-// read. Who refuses one for its headers has not read it, and may name no id: so
-// the session takes that for no answer to its call.
+// refusedWith returns the text of a refusal, and leaves the body to be read. A server that refuses
+// a request for its headers has not parsed it and may return no id, so the session would not accept
+// it as a response to its call.
 func refusedWith(resp *http.Response) *jsonrpc.Error {
 	if resp.StatusCode < 400 || resp.StatusCode >= 500 || !strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
 		return nil
@@ -275,8 +273,8 @@ func refusedWith(resp *http.Response) *jsonrpc.Error {
 	return said.Error
 }
 
-// send sends a request. A stream whose server says nothing at all, not even
-// that there will be one, is begun without it.
+// send sends a request. A stream for which the server sends nothing, not even headers, is treated
+// as open after a while.
 func (r *remote) send(req *http.Request) (*http.Response, error) {
 	if req.Method != http.MethodGet || r.l.transport != "http" {
 		return r.http.RoundTrip(req)

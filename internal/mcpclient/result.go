@@ -16,7 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// What a result may hold at most beside its texts, which the runtime bounds.
+// The limits of a result beside its texts, which the runtime bounds.
 const (
 	maxAttached    = 32 << 20 // bytes of all attachments
 	maxAttachments = 64
@@ -26,14 +26,12 @@ const (
 	maxNotes       = 20      // of what was left out
 )
 
-// ToolResult turns what a tool of a server gave back into a result of ours. Texts
-// are joined, media become attachments, links become lines and the links entry
-// of the metadata, and what the server gave for programs is [tool.Structured];
-// it is also the output where there is nothing else. What has to be left out is
-// noted in the output.
+// ToolResult converts a server's result. Texts are joined, media become attachments, links become
+// lines and the links entry of the metadata, and structured content is [tool.Structured]; it is
+// also the output if there is nothing else. What is left out is noted in the output.
 //
-// A result that the server calls an error is one: a [tool.Error] with the code
-// mcp-error and the texts.
+// A result that the server marks as an error becomes a [tool.Error] with the code mcp-error and the
+// texts.
 func ToolResult(res *mcp.CallToolResult) (*tool.Result, error) {
 	if res == nil {
 		return nil, tool.Fail("mcp-error", "MCP tool returned nothing")
@@ -88,8 +86,8 @@ func (c *converter) joined() string {
 	return strings.Join(append(c.texts, notes...), "\n\n")
 }
 
-// failure is the error of a result that is one. The runtime does not bound the
-// texts of errors, so it is done here.
+// failure returns the error of a failed result. It bounds the text, because the runtime does not
+// bound those of errors.
 func (c *converter) failure() error {
 	if n := len(c.out.Attachments); n > 0 {
 		c.left["an attachment was left out, since the call failed"] = n
@@ -136,8 +134,8 @@ func (c *converter) text(s string) {
 	c.texts = append(c.texts, strings.ToValidUTF8(s, "\ufffd"))
 }
 
-// media attaches an image or a sound. What its bytes say about its type goes
-// before what the server says: providers refuse what is not what it claims.
+// media attaches an image or a sound. The type detected from its bytes overrides the server's,
+// because providers refuse wrong types.
 func (c *converter) media(kind, claimed string, data []byte) {
 	found := http.DetectContentType(data)
 	typ, ok := mediaType(claimed)
@@ -183,7 +181,7 @@ func (c *converter) attach(typ, name string, data []byte) {
 	})
 }
 
-// resource takes over a resource that came with its contents.
+// resource converts an embedded resource.
 func (c *converter) resource(r *mcp.ResourceContents) {
 	switch {
 	case r == nil:

@@ -87,7 +87,7 @@ func kindOf(v any) string {
 type facts struct {
 	// loose: it takes values that it did not take as it was written.
 	loose bool
-	// deep: it says more than the check of one branch of a union looks at.
+	// deep: it has more constraints than the check of a union's branches considers.
 	deep bool
 }
 
@@ -112,9 +112,8 @@ type reader struct {
 	queue []target
 	defs  map[string]*jsonschema.Schema
 	found map[string]facts // of definitions
-	// assumed is found as the last round left it. Whether a reference leads to
-	// a loose schema has to be known before that schema has been read, so the
-	// whole is read again until nothing new is learned.
+	// assumed holds the results of the last round. Whether a reference leads to a loose schema must
+	// be known before that schema has been read, so the whole is read again until nothing changes.
 	assumed map[string]facts
 	// wary has every reference count as loose and deep: the last resort.
 	wary bool
@@ -186,8 +185,7 @@ func (r *reader) bad(format string, args ...any) error {
 	return fmt.Errorf(format, args...)
 }
 
-// object makes the schema of the whole that of an object which says what keys
-// it has.
+// object makes the root schema that of an object with a list of keys.
 func (r *reader) object(s *jsonschema.Schema) error {
 	kinds := s.Types
 	if s.Type != "" {
@@ -217,7 +215,7 @@ func foreignNothing() *jsonschema.Schema { return &jsonschema.Schema{Not: &jsons
 
 func isNothing(s *jsonschema.Schema) bool { return s != nil && s.Not != nil && isAny(s.Not) }
 
-// isAny reports whether s says nothing at all.
+// isAny reports whether s has no constraints.
 func isAny(s *jsonschema.Schema) bool { return reflect.ValueOf(*s).IsZero() }
 
 // A hoist gives the schema of the whole the keys that only its parts name, so

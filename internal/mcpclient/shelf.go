@@ -52,7 +52,7 @@ type offer struct {
 	remove func()
 }
 
-// names knows which server a joined name belongs to.
+// names records which server owns a tool name.
 type names struct {
 	mu    sync.Mutex
 	owner map[string]claim
@@ -143,8 +143,8 @@ func pages(ctx context.Context, page func(cursor string) (next string, items int
 	return fmt.Errorf("the list has more than %d pages", maxPages)
 }
 
-// keepList lists the tools again when the server says that they changed.
-// The more often it says so, the less it is listened to.
+// keepList lists the tools again when the server notifies of a change. The more often it does, the
+// longer the intervals.
 func (l *connection) keepList() {
 	pause := relistPause
 	for {
@@ -199,9 +199,8 @@ type item struct {
 	tool    tool.Tool
 }
 
-// updateTools registers what a server offers now, and takes away what it does not
-// offer any more. What has not changed is left alone. When it fails, nothing of
-// the server is left.
+// updateTools registers what a server offers now, and unregisters the rest. Unchanged tools are
+// left alone. If it fails, no tool of the server remains.
 func (e *peer) updateTools(l *connection, defs []Definition, off []mcp.Off) error {
 	e.updating.Lock()
 	defer e.updating.Unlock()
@@ -284,9 +283,8 @@ func (e *peer) offer(items []item, have map[string]*offer) (map[string]*offer, e
 	return offers, nil
 }
 
-// claimNames takes the names of the items for this server. A name that another
-// server has which stands before in the configuration refuses this one; one
-// that stands behind is refused itself.
+// claimNames claims the names of the items for this server. If a server earlier in the
+// configuration has one of them, this server is refused; a later one is refused itself.
 func (e *peer) claimNames(items []item) error {
 	mine := make(map[string]string, len(items))
 	for _, it := range items {
@@ -332,7 +330,7 @@ func (e *peer) claimNames(items []item) error {
 	return nil
 }
 
-// release gives the names of a server back; n.mu is held.
+// release releases the names of a server; n.mu is held.
 func (n *names) release(e *peer) {
 	for name, c := range n.owner {
 		if c.e == e {
@@ -399,7 +397,7 @@ func (p *Pool) Tools(server string) []mcp.Tool {
 	return out
 }
 
-// Approve pins a tool to what it looks like now.
+// Approve pins a tool as it is now.
 func (p *Pool) Approve(server, tool string) error {
 	e, err := p.find(server)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/helve-dev/helve/mcp"
 )
 
-// Limits on how old what Status tells about a remote server may be.
+// Limits on the age of a remote server's status.
 const (
 	freshFor = time.Second
 	pingTime = 900 * time.Millisecond
@@ -35,7 +35,7 @@ func (p *Pool) Status() []mcp.Status {
 	return out
 }
 
-// status is the state of now, as far as it is known.
+// status returns the present state, as far as it is known.
 func (e *peer) status() mcp.Status {
 	e.mu.Lock()
 	defer e.mu.Unlock()

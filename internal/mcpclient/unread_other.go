@@ -4,7 +4,7 @@ package mcpclient
 
 import "os"
 
-// ownFile returns f: nothing more can be known about what was read.
+// ownFile returns f, since unread is not available here.
 func ownFile(f *os.File) *os.File { return f }
 
 // unread is not available here.
