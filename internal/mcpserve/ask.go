@@ -20,7 +20,7 @@ type response struct {
 	declined bool   // by a person, or by a client that asks none: these look alike
 }
 
-// askPermission puts a permission request to the person of its session.
+// askPermission shows a permission request to the person of its session.
 func (h *sharedRuntime) askPermission(req permission.Request) {
 	reply := func(se *session, r response) {
 		if r.lost != "" {
@@ -48,8 +48,8 @@ func (h *sharedRuntime) askPermission(req permission.Request) {
 	})
 }
 
-// elicitReply asks with a form. Whatever is no clear answer allows nothing;
-// clear is false where the person said neither yes nor no.
+// elicitReply asks with a form. Anything but a clear answer allows nothing; clear is false if the
+// person said neither yes nor no.
 func (se *session) elicitReply(ctx context.Context, asks sheet) (r response, clear bool) {
 	no := permission.Reply{Verdict: permission.ReplyReject}
 	res, err := se.ss.Elicit(ctx, &mcp.ElicitParams{Mode: "form", Message: asks.text, RequestedSchema: decisionForm(se.version, asks.verdicts())})
@@ -90,7 +90,7 @@ const (
 // A choice is one thing to pick in a form.
 type choice struct{ value, title string }
 
-// decisionForm is the form of a permission request that may be answered so.
+// decisionForm returns the form of a permission request with these answers.
 func decisionForm(version string, verdicts []permission.Verdict) any {
 	all := []choice{
 		{string(permission.ReplyOnce), "Allow once"},

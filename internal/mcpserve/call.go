@@ -35,7 +35,7 @@ type callOutcome struct {
 	err     error
 }
 
-// callTool makes a call that came through the library.
+// callTool makes a call that came through the SDK.
 func (se *session) callTool(ctx context.Context, p *mcp.CallToolParamsRaw, stream context.Context) (mcp.Result, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -114,12 +114,12 @@ func (se *session) perform(ctx context.Context, p *mcp.CallToolParamsRaw, stream
 	return callOutcome{res: res, failure: err}
 }
 
-// canceledError is the answer to a request that the client has given up.
+// canceledError is the response to a request that the client has cancelled.
 func canceledError(ctx context.Context) error {
 	return fmt.Errorf("the call was cancelled: %w", context.Cause(ctx))
 }
 
-// runtimeError is the answer to a request of a session that has no workspace.
+// runtimeError is the response to a request of a session without a workspace.
 func (se *session) runtimeError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return canceledError(ctx)

@@ -6,18 +6,18 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// maxShown is how many bytes of text a result has for a client that is not
-// known. Claude Code shows its model 50,000 characters, and of more the first
-// two thousand; OpenCode shows 51,200 bytes and 2,000 lines.
+// maxShown bounds the text of a result for an unknown client, in bytes. Claude Code shows its model
+// 50,000 characters, and of more the first two thousand; OpenCode shows 51,200 bytes and 2,000
+// lines.
 const maxShown = 48_000
 
 // besides is space for what accompanies the text of a result: the exit code of a program, and what
 // to do about an error.
 const besides = 500
 
-// shows returns how many bytes of a result a client shows its model. What is
-// longer it cuts by itself, and most keep only the beginning, or both ends: so
-// the line that says where the whole is kept stands at the beginning.
+// shows returns how many bytes of a result a client shows its model. Clients cut what is longer,
+// and most keep only the beginning, or both ends: so the line that says where the whole is kept
+// comes first.
 func shows(client string) int {
 	for _, c := range []struct {
 		prefix string
@@ -34,8 +34,8 @@ func shows(client string) int {
 	return maxShown - besides
 }
 
-// wholeResults tells Claude Code that results are bounded here: it then shows
-// them whole, however many tokens they are, up to the most that it takes.
+// wholeResults tells Claude Code that results are bounded here: it then shows them whole, up to its
+// own maximum.
 func wholeResults(client string) mcp.Meta {
 	if !strings.HasPrefix(strings.ToLower(client), "claude") {
 		return nil

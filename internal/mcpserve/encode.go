@@ -14,8 +14,7 @@ import (
 // keptBuffer is how large a buffer may be to be kept for the next answer.
 const keptBuffer = 256 << 10
 
-// plainResult reports whether a result is no more than a text, with what is
-// said beside it.
+// plainResult reports whether a result is only a text with its notes.
 func plainResult(res *tool.Result) bool {
 	return res != nil && len(res.Inner) == 0 && len(res.Attachments) == 0 && res.Data == nil && exitCode(res) == 0
 }
@@ -140,7 +139,7 @@ func appendString(buf []byte, s string) []byte {
 	return append(append(buf, s[start:]...), '"')
 }
 
-// appendEscape encodes a byte that does not stand for itself.
+// appendEscape encodes a byte that must be escaped.
 func appendEscape(buf []byte, b byte) []byte {
 	const hex = "0123456789abcdef"
 	switch b {

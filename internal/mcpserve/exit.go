@@ -21,8 +21,8 @@ func exitCode(res *tool.Result) int {
 	return 0
 }
 
-// exited tells the model that a program has failed: clients show it what a
-// program printed, and hardly ever what is said beside that.
+// exited tells the model that a program has failed: clients show it what a program printed, but
+// usually not the metadata.
 func exited(res *tool.Result) []mcp.Content {
 	code := exitCode(res)
 	if code == 0 {

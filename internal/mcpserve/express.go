@@ -102,8 +102,8 @@ func (c *lineConn) express(line []byte) (x *fastCall, ctx context.Context, cance
 	return x, ctx, cancel
 }
 
-// noteMove counts what the library has to hear of before the next call: the
-// roots of the client have changed. The count of the session follows it.
+// noteMove counts the notifications that the SDK must handle before the next call: changes of the
+// client's roots.
 func (c *lineConn) noteMove(line []byte) {
 	var m wireMessage
 	line = bytes.TrimSpace(line)
@@ -115,8 +115,8 @@ func (c *lineConn) noteMove(line []byte) {
 	}
 }
 
-// register makes a call known, so that it can be cancelled and is waited for. It
-// reports false for an id that is in use, and when no call may begin any more.
+// register registers a call, so that it can be cancelled and is waited for. It returns false for an
+// id that is in use, and when no call may begin any more.
 func (c *lineConn) register(x *fastCall, cancel context.CancelCauseFunc) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -182,7 +182,7 @@ func (c *lineConn) writeOutcome(x *fastCall, out callOutcome) {
 	}
 }
 
-// encode puts an answer on a line, in the form that the library gives it.
+// encode writes a response on a line, in the form that the SDK gives it.
 func (x *fastCall) encode(buf []byte, out callOutcome) ([]byte, error) {
 	if out.err == nil && out.failure == nil && plainResult(out.res) {
 		buf = append(buf, `{"jsonrpc":"2.0","id":`...)

@@ -316,8 +316,8 @@ func (h *sharedRuntime) join(id string, se *session) {
 	}
 }
 
-// removeSession ends a session in this runtime: what waits for it, its jobs, and what
-// was approved for it alone.
+// removeSession ends a session in this runtime: its pending requests, its jobs, and its own
+// approvals.
 func (h *sharedRuntime) removeSession(id string) {
 	h.mu.Lock()
 	se, back := h.sessions[id], h.loans[id]

@@ -11,8 +11,8 @@ import (
 const (
 	maxBody       = 4 << 20 // bytes of one request
 	sessionHeader = "Mcp-Session-Id"
-	// streamHeader carries the number of an HTTP request to the call it holds,
-	// which the library gives no other way to.
+	// streamHeader carries the number of an HTTP request to the call in it, because the SDK offers
+	// no other way.
 	streamHeader = "X-Helve-Stream"
 )
 
@@ -73,8 +73,8 @@ func (s *Server) finished(id, number string) {
 	}
 }
 
-// stream returns the context of the HTTP request that a message came with, and
-// nil for those that came another way.
+// stream returns the context of the HTTP request that contained a message, and nil for other
+// transports.
 func (s *Server) stream(req mcp.Request) context.Context {
 	extra := req.GetExtra()
 	if extra == nil || extra.Header == nil {

@@ -12,7 +12,7 @@ import (
 // be found.
 const maxErrands = 32
 
-// An asked is a request or a set of questions that was put to a person.
+// An asked is a request or a set of questions that is shown to a person.
 type asked struct {
 	withdraw context.CancelFunc
 }
@@ -96,7 +96,7 @@ func (h *sharedRuntime) catchUp() {
 	h.anythingChanged()
 }
 
-// withdrawRequest takes a request back that has got its answer, or needs none.
+// withdrawRequest cancels a request that was answered elsewhere, or needs no answer any more.
 func (h *sharedRuntime) withdrawRequest(id string) {
 	h.mu.Lock()
 	a := h.asked[id]
@@ -135,9 +135,8 @@ func (h *sharedRuntime) noteErrand(p event.CallProgress) {
 	h.errands[child] = callKey{p.Session, p.ID}
 }
 
-// clientFor finds the client whose person answers for a session: its own, or the
-// one whose call another agent works for there. f is that call, nil where it
-// is not known.
+// clientFor finds the client whose person answers for a session: its own, or that of the call for
+// which another agent works there. f is that call, nil if unknown.
 func (h *sharedRuntime) clientFor(session string, call *permission.CallRef) (se *session, f *callState) {
 	id := ""
 	if call != nil {

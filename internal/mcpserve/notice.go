@@ -11,11 +11,9 @@ import (
 // noticeWait is how long a client may take to take a notice.
 const noticeWait = 5 * time.Second
 
-// A notice tells a client that something has changed. The library sends such
-// notices only about what is registered with it, which ours is not, and to all
-// clients, of which not all may be concerned. So they are sent in the clothes
-// of another, as the token of a report of progress, and sendNotice takes these
-// off.
+// A notice notifies a client of a change. The SDK sends such notifications only for what is
+// registered with it, which ours is not, and to all clients, whether concerned or not. So a notice
+// is sent as the token of a progress report, and sendNotice unwraps it.
 type notice struct {
 	method string
 	uri    string // of a resource that has changed
@@ -29,7 +27,7 @@ func (n notice) request(ss *mcp.ServerSession) mcp.Request {
 	return &mcp.ServerRequest[*mcp.ToolListChangedParams]{Session: ss, Params: &mcp.ToolListChangedParams{}} // all lists have the same
 }
 
-// sendNotice is the sending side of a notice.
+// sendNotice is the sending middleware for notices.
 func sendNotice(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		if p, ok := req.GetParams().(*mcp.ProgressNotificationParams); ok && p != nil {

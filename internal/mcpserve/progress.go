@@ -21,8 +21,8 @@ const (
 	maxProgress  = 4 << 10                // bytes of new output in one report
 )
 
-// A reporter tells the client of one call how it is getting on: each report
-// holds what is new since the one before. It never holds up the call.
+// A reporter reports the progress of one call to its client: each report contains what is new since
+// the one before. It never blocks the call.
 type reporter struct {
 	send   func(s progressReport) error
 	end    context.CancelFunc
@@ -227,7 +227,7 @@ func (r *reporter) step(told bool) (next progressReport, ok bool) {
 	return next, ok
 }
 
-// message is what is new in all calls, and short enough.
+// message returns what is new in all calls, shortened.
 func (r *reporter) message() string {
 	r.mu.Lock()
 	var b strings.Builder
@@ -245,7 +245,7 @@ func (r *reporter) message() string {
 	return tail(text.Visible(b.String()), maxProgress)
 }
 
-// tail is the end of s, with a word about what is missing.
+// tail returns the end of s, with a note about what is missing.
 func tail(s string, most int) string {
 	if len(s) <= most {
 		return s

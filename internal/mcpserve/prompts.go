@@ -13,7 +13,7 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// A namedPrompt is a prompt under the name that clients call it by.
+// A namedPrompt is a prompt with the name that clients use for it.
 type namedPrompt struct {
 	name string
 	mcp.Prompt
@@ -48,7 +48,7 @@ func nameAll(all []mcp.Prompt) []namedPrompt {
 	return out
 }
 
-// listPrompts answers with the prompts of all servers.
+// listPrompts returns the prompts of all servers.
 func (se *session) listPrompts(ctx context.Context, p *sdk.ListPromptsParams) (sdk.Result, error) {
 	h, err := se.currentRuntime(ctx)
 	if err != nil {
@@ -125,7 +125,7 @@ func (se *session) getPrompt(ctx context.Context, p *sdk.GetPromptParams, stream
 	return out, nil
 }
 
-// completeArgument hands on how the value of an argument could go on.
+// completeArgument forwards a request to complete an argument.
 func (se *session) completeArgument(ctx context.Context, p *sdk.CompleteParams) (sdk.Result, error) {
 	if p.Ref == nil || p.Argument.Name == "" {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "a completion needs a reference and the name of an argument"}

@@ -13,7 +13,7 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// askQuestions puts a set of questions to the person of its session.
+// askQuestions shows a set of questions to the person of its session.
 func (h *sharedRuntime) askQuestions(req tool.QuestionRequest) {
 	dismiss := func() { _ = h.rt.Requests().Dismiss(req.ID) } // it may be answered already
 	h.put(req.ID, req.Session, req.Call, dismiss, func(ctx context.Context, se *session) (settle func(), clear bool) {
@@ -32,8 +32,8 @@ func (h *sharedRuntime) askQuestions(req tool.QuestionRequest) {
 	})
 }
 
-// elicitAnswers asks all questions with one form. There are answers where the
-// action is "accept"; it is "" where they could not be asked.
+// elicitAnswers asks all questions with one form. There are answers if the action is "accept"; it
+// is "" if they could not be asked.
 func (se *session) elicitAnswers(ctx context.Context, qs []tool.Question) (answers [][]string, action string) {
 	f := newQuestionForm(se.version, qs)
 	res, err := se.ss.Elicit(ctx, &mcp.ElicitParams{Mode: "form", Message: f.message, RequestedSchema: form(f.fields)})
@@ -96,8 +96,7 @@ func newQuestionForm(version string, qs []tool.Question) *questionForm {
 	return f
 }
 
-// take makes the choices of a question. Of choices that look alike one is
-// enough.
+// take sets the choices of a question, without duplicates.
 func (a *question) take(options []tool.Choice) []choice {
 	var out []choice
 	for _, o := range options {
@@ -139,9 +138,8 @@ func (f *questionForm) choose(a *question, version, head, body string, multiple 
 	}
 }
 
-// answers reads what was filled in: for each question the labels that were
-// picked, and the person's own words. Where one answer is wanted these words
-// are it, because a form may have picked something by itself.
+// answers reads the submitted form: for each question the chosen labels, and the person's own text.
+// If only one answer is wanted the text wins, because a form may have preselected a choice.
 func (f *questionForm) answers(content map[string]any) [][]string {
 	out := make([][]string, len(f.asked))
 	for i, a := range f.asked {

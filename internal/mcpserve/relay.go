@@ -34,16 +34,15 @@ const (
 	kinds
 )
 
-// A relay remembers what other servers have, so that it is known whose
-// something is. What it remembers is good until a server comes, goes or says
-// that it has changed.
+// A relay caches what other servers offer, to know which server owns an entry. The cache is valid
+// until a server comes, goes or notifies of a change.
 type relay struct {
 	resources catalog[mcp.Resource]
 	templates catalog[mcp.Template]
 	prompts   catalog[mcp.Prompt]
 }
 
-// stale forgets what is remembered.
+// stale clears the cache.
 func (r *relay) stale() {
 	r.resources.stale()
 	r.templates.stale()
@@ -65,8 +64,8 @@ func (c *catalog[T]) stale() {
 	c.made, c.all = time.Time{}, nil
 }
 
-// get returns the list, unless it is older than age as the servers give it
-// now. One that does not answer is left out, and the list is not kept then.
+// get returns the list, unless it is older than age, in which case the servers are asked. A server
+// that does not answer is left out, and the list is then not cached.
 func (c *catalog[T]) get(age time.Duration, ask func() ([]T, error)) ([]T, error) {
 	c.mu.Lock()
 	all, changes := c.all, c.changes
@@ -87,8 +86,7 @@ func (c *catalog[T]) get(age time.Duration, ask func() ([]T, error)) ([]T, error
 // A lister asks all servers for one of their lists.
 type lister[T any] func(ctx context.Context, server string) ([]T, error)
 
-// catalogOf looks up one of the lists. What could not be had is logged, and
-// takes nothing from the rest.
+// catalogOf fetches one of the lists. Errors are logged and leave the other servers' entries.
 func catalogOf[T any](ctx context.Context, v visit, c *catalog[T], list lister[T]) []T {
 	all, err := c.get(v.age, func() ([]T, error) {
 		v.h.loadSources(v.se.s.life)
@@ -121,8 +119,8 @@ func (v visit) prompts(ctx context.Context) []mcp.Prompt {
 	return catalogOf(ctx, v, &v.h.relay.prompts, v.h.rt.MCP().Prompts)
 }
 
-// relayed answers what is about the resources and prompts of other servers.
-// It returns nothing for anything else.
+// relayed serves requests about the resources and prompts of other servers. It returns nothing for
+// anything else.
 func (se *session) relayed(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 	switch p := req.GetParams().(type) {
 	case *sdk.ReadResourceParams:
@@ -174,8 +172,8 @@ func (se *session) withCall(ctx, stream context.Context, do func(ctx context.Con
 	return refusal(err)
 }
 
-// refusal puts an error into the protocol's form. What a server has said is
-// handed on with its code; what a rule has decided names the rule.
+// refusal converts an error to the protocol's form. A server's error keeps its code; a decision of
+// a rule names the rule.
 func refusal(err error) error {
 	if err == nil {
 		return nil
@@ -226,8 +224,7 @@ func listNotice(kind int) notice {
 	return notice{method: "notifications/resources/list_changed"}
 }
 
-// relist tells the clients that have asked for a list, and that pick picks,
-// that it has changed.
+// relist notifies the clients that have requested a list, and that pick accepts, of its change.
 func (h *sharedRuntime) relist(kind int, pick func(shown map[string]bool) bool) {
 	for _, se := range h.everybody() {
 		se.mu.Lock()
@@ -281,7 +278,7 @@ func (h *sharedRuntime) cameOrWent(e event.MCPChanged) {
 	}
 }
 
-// anythingChanged tells of everything that may have changed.
+// anythingChanged notifies clients of everything that may have changed.
 func (h *sharedRuntime) anythingChanged() {
 	h.relisted(event.MCPRelisted{Resources: true, Prompts: true})
 	for _, se := range h.everybody() {
@@ -291,7 +288,7 @@ func (h *sharedRuntime) anythingChanged() {
 	}
 }
 
-// offered is a thing that a server lists: what it is known by, and as it came.
+// offered is an entry that a server lists: its key, and the entry as received.
 type offered struct {
 	server, key string
 	wire        json.RawMessage
@@ -338,8 +335,8 @@ func page[T any](all []listItem[T], cursor string) (part []T, next string, err e
 	return part, "", nil
 }
 
-// couldBe says whether a URI could be one of a template: whether the texts around
-// its variables stand in it, in their order. The server itself decides.
+// couldBe reports whether a URI may match a template: whether it contains the texts around its
+// variables, in order. The server itself decides.
 func couldBe(template, uri string) bool {
 	literal, rest, variable := strings.Cut(template, "{")
 	if !variable {

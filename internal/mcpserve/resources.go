@@ -17,8 +17,8 @@ const (
 	updatedMethod = "notifications/resources/updated"
 )
 
-// listResources answers with the resources of all servers. A URI that several
-// have is that of the first in the order of the config.
+// listResources returns the resources of all servers. If several have the same URI, the first in
+// the order of the config counts.
 func (se *session) listResources(ctx context.Context, p *sdk.ListResourcesParams) (sdk.Result, error) {
 	h, err := se.currentRuntime(ctx)
 	if err != nil {
@@ -39,7 +39,7 @@ func (se *session) listResources(ctx context.Context, p *sdk.ListResourcesParams
 	return &sdk.ListResourcesResult{Resources: part, NextCursor: next, Cacheable: sdk.Cacheable{CacheScope: "private"}}, nil
 }
 
-// listTemplates answers with the resource templates of all servers.
+// listTemplates returns the resource templates of all servers.
 func (se *session) listTemplates(ctx context.Context, p *sdk.ListResourceTemplatesParams) (sdk.Result, error) {
 	h, err := se.currentRuntime(ctx)
 	if err != nil {
@@ -116,7 +116,7 @@ func (w resourceWatch) subscription(agent string) mcp.Subscription {
 	return mcp.Subscription{Agent: agent, Server: w.server, URI: w.uri}
 }
 
-// subscribe lets a client hear about a resource.
+// subscribe subscribes a client to a resource.
 func (s *Server) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error {
 	s.mu.Lock()
 	se := s.sessions[req.Session]

@@ -18,7 +18,7 @@ import (
 // show it to a model, and few read it.
 const maxMeta = 16 << 10
 
-// What a result says beside its content, for programs.
+// The metadata keys of a result, for programs.
 const (
 	metaTitle = "helve/title"
 	metaData  = "helve/metadata"
@@ -42,9 +42,8 @@ func (se *session) result(res *tool.Result) *mcp.CallToolResult {
 	return out
 }
 
-// structured is what a result holds as data: what another program's tool has
-// given, and what a search has found where that is wanted. The protocol knows
-// objects only.
+// structured returns the structured data of a result: that of another program's tool, or the
+// matches of a search if requested. The protocol allows objects only.
 func structured(data any, hits bool) any {
 	switch d := data.(type) {
 	case tool.Structured:
@@ -168,8 +167,8 @@ type failureRule struct {
 	plain bool // the model learns only that it is not its fault
 }
 
-// answerOf is the table of failures. All of them are answers for the model,
-// which can act on them; a client that has given up is not answered at all.
+// answerOf is the table of failures. All of them are shown to the model, which can act on them; a
+// client that has cancelled gets no response.
 func answerOf(k tool.Kind) (a failureRule, known bool) {
 	switch k {
 	case tool.UnknownTool, tool.InvalidInput, tool.Denied, tool.Rejected, tool.Unattended, tool.Failed, tool.Canceled:

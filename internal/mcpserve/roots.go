@@ -88,8 +88,7 @@ func rootFolder(uri string) (string, error) {
 	return path, nil
 }
 
-// checkCeilings reports an error for a folder that lies in none of the ceilings,
-// where there are any.
+// checkCeilings returns an error for a folder that is in none of the ceilings, if there are any.
 func checkCeilings(dir string, ceilings []string) error {
 	if len(ceilings) == 0 {
 		return nil

@@ -25,15 +25,14 @@ import (
 const (
 	// sampledTokens bounds an answer without a limit: the protocol requires a number.
 	sampledTokens = 16_000
-	// userRefused is the code of a client whose person said no.
+	// userRefused is the error code of a client whose person said no.
 	userRefused = -1
-	// cutOff is why an answer ended that could not be longer.
+	// cutOff is the stop reason of an answer that was too long.
 	cutOff = "maxTokens"
 )
 
-// A sampler is the model of a client. The client decides which one that is, and
-// may ask its person about every request. It answers as a whole, and does not
-// say what it took.
+// A sampler is the model of a client. The client decides which model that is, and may ask its
+// person about every request. It answers as a whole, without its usage.
 type sampler struct {
 	ss    *mcp.ServerSession
 	name  string // of the client
@@ -104,8 +103,8 @@ func (s *sampler) params(req model.Request) *mcp.CreateMessageWithToolsParams {
 	return p
 }
 
-// sampledMessages is a message in the protocol's form. Results stand in a
-// message of their own, as the protocol wants it.
+// sampledMessages converts a message to the protocol's form. Results are in a message of their own,
+// as the protocol requires.
 func sampledMessages(m model.Message) (out []*mcp.SamplingMessageV2) {
 	var results, others []mcp.Content
 	for _, p := range m.Parts {
@@ -136,7 +135,7 @@ func sampledResult(r *model.Result) *mcp.ToolResultContent {
 	return out
 }
 
-// sampledFile is a file in the protocol's form, which knows images and sounds.
+// sampledFile converts a file to the protocol's form, which knows images and sounds.
 func sampledFile(f model.File) mcp.Content {
 	switch {
 	case strings.HasPrefix(f.Mime, "image/"):
@@ -156,7 +155,7 @@ func callInput(raw json.RawMessage) map[string]any {
 	return in
 }
 
-// events are an answer, with its end.
+// events returns the events of an answer.
 func (s *sampler) events(res *mcp.CreateMessageWithToolsResult, n nonce) (out []model.Event) {
 	var calls []model.Call
 	for _, c := range res.Content {
@@ -186,8 +185,8 @@ func (s *sampler) events(res *mcp.CreateMessageWithToolsResult, n nonce) (out []
 	return append(out, done)
 }
 
-// convertContent is a piece of an answer: what is said, and the calls that are made.
-// With cut, the model could not say all.
+// convertContent converts a piece of an answer: its text and its calls. With cut, the answer was
+// too long.
 func (s *sampler) convertContent(c mcp.Content, n nonce, cut bool) (said string, calls []model.Call) {
 	switch c := c.(type) {
 	case *mcp.TextContent:
@@ -205,7 +204,7 @@ func (s *sampler) convertContent(c mcp.Content, n nonce, cut bool) (said string,
 	return fmt.Sprintf("[The model answered with %T, which can not be shown.]", c), nil
 }
 
-// failure says what can be done about a request that failed.
+// failure says what can be done about a failed request.
 func (s *sampler) failure(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -16,15 +16,16 @@ import (
 	"github.com/helve-dev/helve/model"
 )
 
-// Fences of what is said in words to a model that is given no tools as such.
+// The fences around calls and results in the text of a model that gets no tools through the
+// protocol.
 const (
 	callFence   = "tool_call"
 	resultFence = "tool_result"
 	brokenCall  = "unreadable_call" // the name of what was meant to be a call
 )
 
-// A nonce stands in the fences of a conversation. A model that repeats what it
-// has read, in a file say, makes no call by that.
+// A nonce is part of the fences of a conversation, so that a model that repeats what it has read,
+// in a file for example, makes no call.
 type nonce string
 
 func (n nonce) callFence() string { return callFence + "-" + string(n) }
@@ -57,11 +58,11 @@ func oneLine(schema json.RawMessage) string {
 	return b.String()
 }
 
-// markName is the name of a tool as it can stand in the mark of a fence.
+// markName returns the name of a tool as it can appear in a fence.
 func markName(name string) string { return strings.ReplaceAll(text.VisibleLine(name), "`", "'") }
 
-// messages are messages in words, each with one content: that is all that
-// an older client takes.
+// messages converts messages to text, each with one content, which is all that an older client
+// accepts.
 func (n nonce) messages(messages []model.Message) (out []*mcp.SamplingMessageV2) {
 	say := func(role model.Role, c mcp.Content) {
 		if last := len(out) - 1; last >= 0 && out[last].Role == mcp.Role(role) {
@@ -120,7 +121,7 @@ func (n nonce) formatCall(c *model.Call) string {
 	return fenced(n.callFence(), b.String())
 }
 
-// A wordedCall is what stands in the block of a call.
+// A wordedCall is the JSON in the block of a call.
 type wordedCall struct {
 	Name  string          `json:"name"`
 	Input json.RawMessage `json:"input"`

@@ -13,15 +13,14 @@ import (
 // maxDepth is how deep a value may nest that is looked at by a scanner.
 const maxDepth = 100
 
-// A scanner walks over JSON without making anything of it. It takes less than
-// the standard allows, and never more: what it refuses is read in the general
-// way, which knows what is wrong with it.
+// A scanner validates JSON without decoding it. It accepts less than the standard, and never more:
+// what it refuses is decoded in the general way, which reports the error.
 type scanner struct {
 	b []byte
 	i int
 }
 
-// plainCall decodes a call of a tool, if it is one that holds nothing unusual.
+// plainCall decodes a tool call, unless it contains anything unusual.
 func plainCall(line []byte) *fastCall {
 	s := &scanner{b: line}
 	x := &fastCall{}
@@ -91,8 +90,8 @@ func (x *fastCall) readParams(raw []byte) bool {
 	})
 }
 
-// reserved reports whether the call names a version of the protocol that has
-// no handshake. The library says no to it.
+// reserved reports whether the call names a version of the protocol that has no handshake, which
+// the SDK refuses.
 func (x *fastCall) reserved() bool {
 	for key := range x.params.Meta {
 		if strings.HasPrefix(key, "io.modelcontextprotocol/") {
@@ -145,7 +144,7 @@ func (s *scanner) walkObject(visit func(key, raw []byte) bool) bool {
 	})
 }
 
-// list walks over what stands between brackets, with commas between.
+// list scans elements between brackets, separated by commas.
 func (s *scanner) list(first, last byte, item func() bool) bool {
 	if !s.next(first) {
 		return false

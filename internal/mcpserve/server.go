@@ -39,8 +39,7 @@ type Options struct {
 	Shared *helve.Runtime
 	// Dir is the workspace of sessions whose client names no roots.
 	Dir string
-	// Roots, if there are any, are what the roots of clients have to lie in:
-	// those that lie elsewhere are ignored.
+	// Roots, if any, are the folders that must contain the roots of clients: others are ignored.
 	Roots []string
 
 	// Agent, Model and Provider are who calls.
@@ -48,9 +47,8 @@ type Options struct {
 	// Compact keeps the tools of other programs out of the list. Open switches
 	// the tools on by which they are found, with the flag of that name.
 	Compact bool
-	// Relay tells clients that there are resources and prompts, and that these
-	// can be completed. They are those of the MCP servers that a runtime has;
-	// requests for them are answered in any case.
+	// Relay announces resources, prompts and their completion to clients. They are those of the
+	// runtime's MCP servers; requests for them are served in any case.
 	Relay bool
 	// Structured adds what searches found as data.
 	Structured bool
@@ -160,7 +158,8 @@ func versions() []string {
 	return slices.DeleteFunc(mcp.SupportedProtocolVersions(), func(v string) bool { return v >= stateless })
 }
 
-// receive answers what is about tools, resources and prompts, and follows the lives of sessions.
+// receive is the middleware that serves requests about tools, resources and prompts, and tracks
+// sessions.
 func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
 		defer func() {
@@ -208,7 +207,7 @@ func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// broke is the answer to a request whose handling panicked.
+// broke is the response to a request whose handler panicked.
 func (s *Server) broke(method string, p any) error {
 	s.log.Error("a request broke the server's code", "method", method, "panic", p)
 	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the request could not be handled: this is a fault of the server"}
@@ -241,7 +240,7 @@ func (s *Server) initialize(ss *mcp.ServerSession, req mcp.Request, next func() 
 	return res, nil
 }
 
-// errFull answers a client that comes when all places are taken by calls.
+// errFull is the error for a new client when all sessions are busy.
 func errFull(most int) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: fmt.Sprintf("the server has %d sessions at work and takes no more: try again later", most)}
 }
@@ -307,7 +306,7 @@ func (s *Server) addSession(se *session) error {
 	return nil
 }
 
-// removeSession takes a session out of all lists. The caller holds the lock.
+// removeSession removes a session from all lists. The caller holds the lock.
 func (s *Server) removeSession(se *session) {
 	if s.sessions[se.ss] != se {
 		return
@@ -378,7 +377,7 @@ func (s *Server) Close() error {
 	return errors.Join(err, s.halls.close())
 }
 
-// finishesWithin reports whether f ends in time. It is left behind if it does not.
+// finishesWithin reports whether f ends in time. Otherwise f is abandoned.
 func finishesWithin(d time.Duration, f func()) bool {
 	done := make(chan struct{})
 	go func() {

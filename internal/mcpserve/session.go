@@ -92,7 +92,7 @@ func newSession(s *Server, ss *mcp.ServerSession, p *mcp.InitializeParams, versi
 	return se
 }
 
-// rootsChanged is what a client says when it works somewhere else.
+// rootsChanged is the notification of a client that its roots have changed.
 const rootsChanged = "notifications/roots/list_changed"
 
 // heard acts on a notification of the client.
@@ -121,8 +121,8 @@ func (se *session) heard(method string) {
 	})
 }
 
-// currentRuntime returns the runtime that the session works in. It asks the client for
-// its roots when they are not known, and opens what they need.
+// currentRuntime returns the runtime that the session works in. It asks the client for its roots if
+// they are unknown, and opens the runtime.
 func (se *session) currentRuntime(ctx context.Context) (*sharedRuntime, error) {
 	for {
 		se.mu.Lock()
@@ -253,8 +253,8 @@ func (se *session) close() {
 	_ = se.ss.Close() // it is gone either way
 }
 
-// audience is who tools are shown to. Its flags are those of the runtime, so
-// that what is listed can be called.
+// audience returns who tools are listed for. Its flags are those of the runtime, so that what is
+// listed can be called.
 func (se *session) audience() tool.Audience {
 	o := se.s.opt
 	return tool.Audience{Client: clientKind, Provider: o.Provider, Model: o.Model, Agent: o.Agent}
@@ -268,7 +268,7 @@ func (se *session) logToClient(ctx context.Context, level mcp.LoggingLevel, data
 	}
 }
 
-// warn tells the client and the log of something that is not as it should be.
+// warn reports a problem to the client and the log.
 func (se *session) warn(ctx context.Context, format string, args ...any) {
 	message := fmt.Sprintf(format, args...)
 	se.s.log.Warn(message, "client", se.client)

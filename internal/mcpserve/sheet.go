@@ -30,7 +30,7 @@ type sheet struct {
 	kept  bool // everything that "always" would allow is shown
 }
 
-// verdicts are the answers that are offered.
+// verdicts returns the answers that are offered.
 func (s sheet) verdicts() []permission.Verdict {
 	switch {
 	case s.whole && s.kept:
@@ -41,7 +41,7 @@ func (s sheet) verdicts() []permission.Verdict {
 	return []permission.Verdict{permission.ReplyReject}
 }
 
-// caller is the tool that makes a request, empty where that is not known.
+// caller returns the tool that makes a request, empty if unknown.
 func (h *sharedRuntime) caller(req permission.Request) string {
 	if req.Call == nil {
 		return ""
@@ -51,9 +51,9 @@ func (h *sharedRuntime) caller(req permission.Request) string {
 	return h.tools[callKey{req.Session, req.Call.Call}]
 }
 
-// newSheet words a request of a tool: what is missing and what decides first,
-// then the whole, then what an answer of "always" would keep. All of it is made
-// visible, so that no request looks like something it is not.
+// newSheet formats a request of a tool: first what is missing and what matters most, then the
+// whole, then what an answer of "always" would store. Invisible characters are escaped, so that no
+// request looks like something else.
 func newSheet(req permission.Request, caller string) sheet {
 	var head, b strings.Builder
 	fmt.Fprintf(&head, "Permission needed: %s", text.VisibleLine(strings.Join(req.Permissions(), ", ")))
@@ -92,7 +92,7 @@ func newSheet(req permission.Request, caller string) sheet {
 // units are the things that are asked about.
 type units []permission.Decision
 
-// unitsOf puts those first that need a person most.
+// unitsOf sorts the parts of a request so that those that need attention most come first.
 func unitsOf(req permission.Request) units {
 	all := units(slices.Clone(req.Asked))
 	if len(all) == 0 { // what is asked about is all of it
@@ -116,9 +116,8 @@ func strictness(d permission.Decision) int {
 	return 3
 }
 
-// shownLines is each thing on a line, with what is to be said about it. Where all
-// of it is too much, all is cut short, and missing says how much that leaves
-// out.
+// shownLines formats each part on a line, with its notes. If all of it is too long, every part is
+// shortened, and missing says by how much.
 func (all units) shownLines() (out []string, missing string) {
 	size := 0
 	for _, d := range all {
@@ -171,8 +170,7 @@ func remarks(d permission.Decision) (out string) {
 	return out
 }
 
-// keptBy is what an answer of "always" would keep, and whether that can be
-// shown.
+// keptBy describes what an answer of "always" would store, and reports whether that can be shown.
 func keptBy(store []permission.Approval) (kept []string, fits bool) {
 	size := 0
 	for _, a := range store {
@@ -195,9 +193,8 @@ func lines(b *strings.Builder, all []string) {
 	}
 }
 
-// thing is what is asked about, on one line, and whether it is cut. One whose
-// ends could not be seen stands between quotes, and so does one that looks as
-// if it did.
+// thing formats a pattern on one line, and reports whether it was cut. It is quoted if its ends
+// could not be seen otherwise, or if it looks quoted itself.
 func thing(pattern string, most int) (shown string, cut bool) {
 	head, cut := text.Cut(pattern, most)
 	shown = text.VisibleLine(head)
@@ -213,7 +210,7 @@ func thing(pattern string, most int) (shown string, cut bool) {
 	return shown, cut
 }
 
-// A detail is something that a tool says about its request.
+// A detail is additional information of a tool about its request.
 type detail struct{ label, text string }
 
 // detailsOf are the details of a request, the important ones first.
@@ -240,7 +237,7 @@ func detailsOf(req permission.Request) []detail {
 	return out
 }
 
-// rank puts what is run before where, and a long difference last.
+// rank sorts the details: what is run before where, and a long diff last.
 func rank(key string) int {
 	switch key {
 	case "command":
@@ -253,7 +250,7 @@ func rank(key string) int {
 	return 2
 }
 
-// label is what people call a detail.
+// label returns the name of a detail for people.
 func label(key, permission string) string {
 	switch key {
 	case "command":
@@ -318,8 +315,8 @@ func (d detail) write(b *strings.Builder) bool {
 	return writeQuoted(b, d.text)
 }
 
-// writeQuoted writes a longer text with a mark before each line, so that none of
-// them passes for ours. It reports whether all of it is shown.
+// writeQuoted writes a longer text with a mark before each line, so that none of them can imitate
+// ours. It reports whether all of it is shown.
 func writeQuoted(b *strings.Builder, s string) bool {
 	head, cut := text.Cut(s, maxDetail)
 	for line := range strings.Lines(text.Visible(head)) {

@@ -25,12 +25,10 @@ const (
 	drainWait = 2 * time.Second // for calls under way when the input ends
 )
 
-// ServeStdio serves one client that writes to in and reads from out, a message
-// a line, until the input or ctx ends. Calls that are under way when the input
-// ends may finish within two seconds, and are cancelled then; when ctx ends
-// they are cancelled at once. Afterwards nothing of the session is left; a
-// read of in that is under way when ctx ends is left to the caller, who owns
-// it.
+// ServeStdio serves one client that writes to in and reads from out, a message a line, until the
+// input or ctx ends. When the input ends, calls in progress have two seconds to finish before they
+// are cancelled; when ctx ends they are cancelled at once. Afterwards nothing of the session
+// remains; a pending read of in is left to the caller, who owns it.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	c := newLineConn(in, out, s.log)
 	c.server = s
@@ -84,7 +82,7 @@ func (c *lineConn) shutDown(ss *mcp.ServerSession, ended <-chan error) error {
 	}
 }
 
-// gone reports whether an error says only that the client has closed its end.
+// gone reports whether an error only means that the client has closed its end.
 func gone(err error) bool {
 	return errors.Is(err, io.ErrClosedPipe) || errors.Is(err, os.ErrClosed) || errors.Is(err, syscall.EPIPE)
 }
@@ -109,9 +107,8 @@ func (s *Server) endSession(ss *mcp.ServerSession) {
 	}
 }
 
-// A lineConn is a connection that has a message on each line. Unlike the
-// library's own it goes on after a line that is no message, and lets calls
-// finish when the input ends.
+// A lineConn is a connection with a message on each line. Unlike the SDK's own it continues after
+// an invalid line, and lets calls finish when the input ends.
 type lineConn struct {
 	in  *bufio.Reader
 	out io.Writer
@@ -188,8 +185,8 @@ func (c *lineConn) line() ([]byte, error) {
 	}
 }
 
-// Read returns the next message. At the end of the input it first gives the
-// requests under way time for their answers.
+// Read returns the next message. At the end of the input it first gives the requests in progress
+// time for their responses.
 func (c *lineConn) Read(context.Context) (jsonrpc.Message, error) {
 	for {
 		if len(c.queue) > 0 {
@@ -217,8 +214,7 @@ func (c *lineConn) Read(context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// take puts the messages of a line into the queue. What is no message is
-// answered, and read no more of.
+// take queues the messages of a line. An invalid line gets an error response.
 func (c *lineConn) take(line []byte) {
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 {
@@ -267,8 +263,8 @@ func (c *lineConn) accept(raw []byte) {
 	c.queue = append(c.queue, msg)
 }
 
-// acceptRequest reports whether a request is for the library. One that uses the id of
-// a call under way gets no answer, which would be taken for that call's.
+// acceptRequest reports whether a request is for the SDK. One that reuses the id of a call in
+// progress gets no response, which would be taken for that call's.
 func (c *lineConn) acceptRequest(req *jsonrpc.Request) bool {
 	if !req.IsCall() {
 		return req.Method != "notifications/cancelled" || !c.cancelRide(req.Params)
@@ -321,8 +317,8 @@ func (m *wireMessage) message() (jsonrpc.Message, error) {
 	return res, nil
 }
 
-// goodID reports whether an id comes back as it was sent: the library keeps
-// numbers with 53 bits.
+// goodID reports whether an id would be returned as it was sent: the SDK keeps numbers with 53
+// bits.
 func goodID(id json.RawMessage) bool {
 	if len(id) == 0 || id[0] == '"' || string(id) == "null" {
 		return true
@@ -332,7 +328,7 @@ func goodID(id json.RawMessage) bool {
 	return err == nil && f == float64(int64(f)) && f > -exact && f < exact
 }
 
-// writeError answers what is no message.
+// writeError sends an error response to an invalid line.
 func (c *lineConn) writeError(id json.RawMessage, code int64, why string) {
 	c.log.Warn("a line of the client is no message", "error", why)
 	if len(id) == 0 {
@@ -405,14 +401,14 @@ func (c *lineConn) callDone(id jsonrpc.ID) {
 	}
 }
 
-// failure is why an answer could not be written.
+// failure returns why a response could not be written.
 func (c *lineConn) failure() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.broken
 }
 
-// waitAnswered waits until every request has its answer, but not for long.
+// waitAnswered waits until every request has its response, but not for long.
 func (c *lineConn) waitAnswered() {
 	c.mu.Lock()
 	if len(c.open) == 0 {
@@ -431,8 +427,7 @@ func (c *lineConn) waitAnswered() {
 	}
 }
 
-// Close makes Read return. What was given to the connection stays open: it
-// belongs to the caller.
+// Close makes Read return. The streams stay open: they belong to the caller.
 func (c *lineConn) Close() error {
 	c.once.Do(func() { close(c.closed) })
 	return nil

@@ -17,7 +17,7 @@ import (
 // settleDown is how long a notice waits for others: tools come and go together.
 const settleDown = 50 * time.Millisecond
 
-// listTools answers with every tool that the session is shown, on one page.
+// listTools returns every tool of the session, on one page.
 func (se *session) listTools(ctx context.Context, p *mcp.ListToolsParams) (mcp.Result, error) {
 	if p != nil && p.Cursor != "" {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "there is no such page: all tools are on the first one"}
@@ -37,8 +37,7 @@ func (se *session) listTools(ctx context.Context, p *mcp.ListToolsParams) (mcp.R
 	return &mcp.ListToolsResult{Tools: tools, Cacheable: mcp.Cacheable{CacheScope: "private"}}, nil
 }
 
-// loadSources brings what other programs have in, once. What is not there in time
-// follows.
+// loadSources loads the tools of other programs, once. What is not ready in time follows later.
 func (h *sharedRuntime) loadSources(life context.Context) {
 	h.gathered.Do(func() { h.rt.Ready(life) })
 }
@@ -91,7 +90,7 @@ func wireTool(spec tool.Spec) (*mcp.Tool, error) {
 	return t, nil
 }
 
-// title is a name for people: "apply_patch" is "Apply patch".
+// title returns a name for people: "apply_patch" is "Apply patch".
 func title(name string) string {
 	words := strings.ReplaceAll(name, "_", " ")
 	if words == "" {
@@ -108,8 +107,7 @@ func (h *sharedRuntime) toolsChanged() {
 	}
 }
 
-// watchTools tells sessions whose tools have changed, once for changes that
-// come together.
+// watchTools notifies the sessions whose tools have changed, once for several changes.
 func (h *sharedRuntime) watchTools() {
 	for range h.changed {
 		timer := time.NewTimer(settleDown)
@@ -124,8 +122,8 @@ func (h *sharedRuntime) watchTools() {
 	}
 }
 
-// notifyToolChange tells the client when it was shown other tools than there are now. A
-// client that has not asked has nothing to learn.
+// notifyToolChange notifies the client if the tools differ from those it has listed. A client that
+// has not listed them is not notified.
 func (se *session) notifyToolChange(h *sharedRuntime) {
 	se.mu.Lock()
 	before := se.listed
