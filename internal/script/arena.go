@@ -8,8 +8,8 @@ import (
 	"modernc.org/memory"
 )
 
-// An arena is all the memory of one engine. It keeps the limit, and it gives everything back at once, whatever state the engine
-// was left in.
+// An arena is all the memory of one engine. It enforces the limit, and releases everything at once,
+// whatever state the engine was left in.
 type arena struct {
 	heap    memory.Allocator
 	used    int64
@@ -53,7 +53,8 @@ func (a *arena) functions() lib.TJSMallocFunctions {
 	}
 }
 
-// address is what the engine calls a Go function by. The function has to be kept elsewhere as long as the engine may call it.
+// address returns the address that the engine calls a Go function by. The function must be kept
+// reachable as long as the engine may call it.
 func address[F any](f *F) uintptr { return *(*uintptr)(unsafe.Pointer(f)) }
 
 // pointer is a place in memory that is not Go's.
@@ -116,7 +117,7 @@ func (a *arena) reallocate(state, p uintptr, size int64) uintptr {
 	return q
 }
 
-// count keeps the books, ours and those the engine's collector goes by.
+// count updates the memory counters, ours and the one of the engine's garbage collector.
 func (a *arena) count(state uintptr, pieces int, bytes int64) {
 	a.used += bytes
 	s := pointer[lib.TJSMallocState](state)
@@ -124,7 +125,8 @@ func (a *arena) count(state uintptr, pieces int, bytes int64) {
 	s.Fmalloc_size += lib.Tsize_t(bytes)
 }
 
-// copyIn puts bytes where the engine can read them, a zero byte behind them; it is not counted. The caller frees it.
+// copyIn copies bytes, and a zero byte, to where the engine can read them; it is not counted. The
+// caller frees it.
 func (a *arena) copyIn(b []byte) uintptr {
 	p, err := a.heap.UintptrMalloc(len(b) + 1)
 	if err != nil {

@@ -40,7 +40,7 @@ type (
 	insideKey struct{}
 )
 
-// inside says that a context was given to a host, for a call.
+// inside marks the contexts that were given to a host, for a call.
 type inside struct {
 	vm  *VM
 	now bool
@@ -52,8 +52,8 @@ func WithOwner[K comparable](ctx context.Context, owner K) context.Context {
 	return context.WithValue(ctx, ownerKey{}, owner)
 }
 
-// Lasting marks calls that set something up: timers and requests go on after the call has ended well, until the VM is closed.
-// [VM.Load] is always like that.
+// Lasting marks calls that set something up: their timers and requests continue after the call has
+// returned without error, until the VM is closed. [VM.Load] is always like that.
 func Lasting(ctx context.Context) context.Context { return context.WithValue(ctx, lastKey{}, true) }
 
 // Code is a script: its source, or what [Compile] made of it.
@@ -62,7 +62,7 @@ type Code struct {
 	Bytecode []byte
 }
 
-// Load evaluates a script, whose name is seen in stack traces. It does not wait for promises.
+// Load evaluates a script under a name for stack traces. It does not wait for promises.
 func (v *VM) Load(ctx context.Context, name string, code Code) error {
 	c := v.newCall(Lasting(ctx))
 	c.onlyOnce = true
@@ -94,9 +94,10 @@ func (v *VM) read(name string, code Code) (value, error) {
 	return v.engine.readBytecode(plain)
 }
 
-// Call calls a global function with the JSON value and, if there are any, the bytes (as an ArrayBuffer), waits for the promise it
-// may return, and gives back the result: JSON, or bytes if it is an ArrayBuffer or a typed array. What the function throws is a
-// [*Thrown]; other errors are the context's or the VM's.
+// Call calls a global function with the JSON value and, if there are any, the bytes (as an
+// ArrayBuffer), waits for the promise it may return, and returns the result: JSON, or bytes if it
+// is an ArrayBuffer or a typed array. What the function throws is a [*Thrown]; other errors are the
+// context's or the VM's.
 func (v *VM) Call(ctx context.Context, function string, arg Data) (Data, error) {
 	c := v.newCall(ctx)
 	c.begin = func() error {
@@ -157,7 +158,7 @@ func (v *VM) run(c *call) (Data, error) {
 	return c.result, c.err
 }
 
-// deadAnswer is the answer to a call when the VM is dead: its own if there is one.
+// deadAnswer is the result of a call when the VM is dead: its own if there is one.
 func (v *VM) deadAnswer(c *call) (Data, error) {
 	select {
 	case <-c.done:
@@ -341,7 +342,7 @@ func (t *Thrown) Error() string {
 	return t.Name + ": " + t.Message
 }
 
-// parseThrown reads what boot.js tells about an error.
+// parseThrown parses boot.js's description of an error.
 func parseThrown(text []byte) error {
 	var t Thrown
 	if err := json.Unmarshal(text, &t); err != nil {

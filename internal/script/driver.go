@@ -10,7 +10,8 @@ import (
 	"sync"
 )
 
-// ProgramName is what a program is to be loaded and compiled as: stack traces tell by it what is of the program.
+// ProgramName is the name under which a program must be loaded and compiled: it identifies the
+// program's frames in stack traces.
 const ProgramName = "program.js"
 
 // Program makes a script of a bundle's program. An engine loads it after [DriverPart].
@@ -37,8 +38,9 @@ func PluginModules() map[string]string {
 	return map[string]string{"@opencode-ai/plugin": source, "@opencode-ai/plugin/tool": source}
 }
 
-// A Driver calls the tools and plugins of one engine. Its methods may be called from any goroutine; what they answer with beside
-// [*Fault] is an error of the engine. If Load or Plugins ends with one, modules may be half made: the engine is to be given up.
+// A Driver calls the tools and plugins of one engine. Its methods may be called from any goroutine;
+// errors other than [*Fault] are errors of the engine. If Load or Plugins ends with one, modules
+// may be half initialized and the engine must be discarded.
 type Driver struct {
 	engine *VM
 	at     func(line, column int) (file string, fileLine, fileColumn int)
@@ -49,8 +51,8 @@ type Driver struct {
 	loaded map[string]*Fault // by file, nil for those that could be loaded
 }
 
-// NewDriver makes a driver of an engine that has loaded [Prelude], [DriverPart] and a [Program]. at finds where the code at a
-// place of the program comes from; files have no name where it does not know.
+// NewDriver returns a driver of an engine that has loaded [Prelude], [DriverPart] and a [Program].
+// at maps a position in the program to its source; it returns no file name if it is unknown.
 func NewDriver(engine *VM, at func(line, column int) (file string, fileLine, fileColumn int)) *Driver {
 	return &Driver{engine: engine, at: at, loaded: map[string]*Fault{}}
 }
@@ -75,7 +77,8 @@ type Tool struct {
 	Error  *Fault `json:"error,omitempty"` // why it cannot be used
 }
 
-// Load runs tool files, all below tool/ and tools/ if none are named, and tells what they define. What they set going goes on.
+// Load runs tool files, all below tool/ and tools/ if none are named, and returns what they define.
+// Timers and requests that they start go on.
 func (d *Driver) Load(ctx context.Context, files ...string) ([]ToolFile, error) {
 	var told []ToolFile
 	if err := d.callJSON(Lasting(ctx), "__load", map[string]any{"files": files}, &told); err != nil {
@@ -91,7 +94,7 @@ func (d *Driver) Load(ctx context.Context, files ...string) ([]ToolFile, error) 
 	return told, nil
 }
 
-// A ToolCall says which tool is to be executed with what.
+// A ToolCall is a tool to execute and its arguments.
 type ToolCall struct {
 	File    string          `json:"file"`
 	Export  string          `json:"export"`
@@ -209,7 +212,7 @@ func (d *Driver) Has(hook string) bool { return d.hooks.Has(hook) }
 type HookResult struct {
 	Output json.RawMessage `json:"-"`
 	Runs   []HookRun       `json:"runs"`
-	// Lost says that the hooks made something of the output that is no JSON; it is null then.
+	// Lost says that the hooks turned the output into something that is not JSON; it is null then.
 	Lost bool `json:"lost"`
 }
 
@@ -244,7 +247,8 @@ func (d *Driver) Hook(ctx context.Context, name string, input, output json.RawMe
 	return result, err
 }
 
-// Event tells all plugins of an event and does not wait for what they make of it; their errors are logged.
+// Event sends an event to all plugins and does not wait for them to process it; their errors are
+// logged.
 func (d *Driver) Event(ctx context.Context, event json.RawMessage) error {
 	if !d.Has("event") {
 		return nil
@@ -270,7 +274,7 @@ func orNull(text json.RawMessage) json.RawMessage {
 	return text
 }
 
-// callJSON calls a function of the driver and reads its answer.
+// callJSON calls a function of the driver and decodes its result.
 func (d *Driver) callJSON(ctx context.Context, function string, arg, answer any) error {
 	told, err := d.callDriver(ctx, function, arg)
 	if err != nil || answer == nil {
@@ -282,7 +286,8 @@ func (d *Driver) callJSON(ctx context.Context, function string, arg, answer any)
 	return nil
 }
 
-// framed calls a function that answers with a line of JSON, which is read, and a text, which is given back.
+// framed calls a function that returns a line of JSON, which is decoded, and a text, which is
+// returned.
 func (d *Driver) framed(ctx context.Context, function string, arg, head any) ([]byte, error) {
 	told, err := d.callDriver(ctx, function, arg)
 	if err != nil {
@@ -315,8 +320,8 @@ func (d *Driver) callDriver(ctx context.Context, function string, arg any) (Data
 	return told, err
 }
 
-// starved is the error of an engine that had no memory for what was asked. Where there was none left even for the words, the engine
-// is of no more use.
+// starved is the error of an engine that ran out of memory. If there was not even enough for the
+// message, the engine cannot be used any more.
 func starved(t *Thrown) error {
 	switch {
 	case t.Name != "InternalError":

@@ -28,7 +28,7 @@ type engine struct {
 	rt, ctx uintptr
 	words   uintptr // space for a few out parameters and arguments
 
-	// What the engine calls; it knows the addresses only.
+	// What the engine calls; it holds only the addresses.
 	natives []func(*libc.TLS, uintptr, value, int32, uintptr) value
 	poll    func(*libc.TLS, uintptr, uintptr) int32
 	reject  func(*libc.TLS, uintptr, value, value, int32, uintptr)
@@ -114,7 +114,7 @@ func (e *engine) boot(natives ...native) error {
 	return nil
 }
 
-// close gives all memory back. Objects are not taken apart first: nothing of the engine is left to notice.
+// close releases all memory. Objects are not freed one by one.
 func (e *engine) close() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -154,7 +154,8 @@ func (e *engine) protect(reachable bool) {
 	}
 }
 
-// findVital notes where the engine looks all the time: its own state, and the object that all properties are looked for in at last.
+// findVital records the memory that the engine accesses constantly: its own state, and the object
+// at the end of all prototype chains.
 func (e *engine) findVital() {
 	e.vital = []uintptr{e.rt, e.ctx}
 	protos := pointer[lib.TJSContext](e.ctx).Fclass_proto
@@ -162,7 +163,7 @@ func (e *engine) findVital() {
 	e.vital = append(e.vital, root, pointer[lib.TJSObject](root).Fshape)
 }
 
-// A raised error is a value that a script threw; whoever gets it frees it.
+// A raised is a value that a script threw; its receiver frees it.
 type raised struct{ thrown value }
 
 func (*raised) Error() string { return "a script threw" }
@@ -248,8 +249,8 @@ func (e *engine) job() (more bool) {
 	return true
 }
 
-// hurry makes the engine ask whether it is to stop before it does anything else. By itself it asks after ten thousand steps, which
-// is often if the steps are small.
+// hurry makes the engine check whether to stop before it does anything else. By default it checks
+// every ten thousand steps.
 func (e *engine) hurry() { pointer[lib.TJSContext](e.ctx).Finterrupt_counter = 0 }
 
 func (e *engine) newString(b []byte) value {

@@ -15,7 +15,7 @@ type Fault struct {
 	Stack   string          `json:"stack"`
 	Code    string          `json:"code,omitempty"`
 	Data    json.RawMessage `json:"data,omitempty"`
-	// File, Line and Column are where it was thrown, as far as that is known; they count from 1.
+	// File, Line and Column are where it was thrown, if known; they count from 1.
 	File   string `json:"-"`
 	Line   int    `json:"-"`
 	Column int    `json:"-"`
@@ -37,7 +37,7 @@ func (f *Fault) Error() string {
 // maxFrames bounds how much of a stack is kept.
 const maxFrames = 50
 
-// locate puts the places of the sources into a fault's stack. What is ours is left out of it.
+// locate maps the positions in a fault's stack to the sources, and drops our own frames.
 func (d *Driver) locate(f *Fault) {
 	if f == nil {
 		return
@@ -101,8 +101,8 @@ func (d *Driver) locateTools(tools []Tool) {
 	}
 }
 
-// More is what the error of a call carries beside its message, if anything: what a program printed before it failed, and what caused
-// the error. Messages are as Bun gives them, and often do not say it.
+// More returns what the error of a call carries beside its message: what a program printed before
+// it failed, and what caused the error. Messages are as in Bun, and often do not include it.
 func (f *Fault) More() string {
 	var data struct {
 		More string `json:"helveMore"`

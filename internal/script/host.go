@@ -18,8 +18,8 @@ type Data struct {
 // A Host performs the operations that scripts request. ctx belongs to the call that the script
 // works for, and ends with it. A panic of the host becomes the error of that one request.
 type Host interface {
-	// Now answers at once, on the engine's goroutine: nothing else of this VM runs meanwhile, and its time is not the script's.
-	// It must not use the VM.
+	// Now performs an operation on the engine's goroutine: nothing else of this VM runs meanwhile,
+	// and its time does not count for the script. It must not use the VM.
 	Now(ctx context.Context, op string, arg Data) (Data, error)
 	// Later performs an operation on a goroutine of its own; the result settles a promise.
 	Later(ctx context.Context, op string, arg Data) (Data, error)
@@ -218,7 +218,7 @@ func (v *VM) remove(r *hostRequest) {
 	}
 }
 
-// freePromises lets go of the promises of requests.
+// freePromises frees the promises of requests.
 func (v *VM) freePromises(dropped ...*hostRequest) {
 	for _, r := range dropped {
 		none, err := v.engine.callFunction(v.engine.forget, v.engine.newInt(r.id))
@@ -259,7 +259,7 @@ func (v *VM) resolve(r *hostRequest, answer Data, err error) error {
 	return err
 }
 
-// hostValue is what a script gets for a host's answer.
+// hostValue converts a host's result for a script.
 func (v *VM) hostValue(d Data) value {
 	text := v.engine.newString(valid(d.JSON))
 	if d.Raw == nil || tagOf(text) == tagOf(exception()) {

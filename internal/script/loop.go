@@ -12,7 +12,8 @@ import (
 func (v *VM) loop() {
 	defer close(v.gone)
 	defer v.retire()
-	// The engine is C at heart. Where it reads what it must not, by a bug or because it was seized, that is its end and not ours.
+	// The engine is C code. An invalid memory access, caused by a bug or because its memory was
+	// protected, must end the engine and not the process.
 	debug.SetPanicOnFault(true)
 	for {
 		for _, work := range v.take() {
@@ -31,7 +32,8 @@ func (v *VM) loop() {
 	}
 }
 
-// retire ends what is left. It runs also when the engine was unwound by a panic: nothing of it is used then.
+// retire frees what is left. It also runs after a panic in the engine, which is then not used any
+// more.
 func (v *VM) retire() {
 	p := recover()
 	if _, asked := p.(givenUp); p != nil && !asked && !v.over.Load() {
@@ -77,14 +79,15 @@ func (v *VM) allow(d time.Duration) {
 	v.watch.Reset(max(d, 0))
 }
 
-// pauseClock stops the clock and says what was left.
+// pauseClock stops the clock and returns the time that was left.
 func (v *VM) pauseClock() time.Duration {
 	v.due.Store(0)
 	v.watch.Stop()
 	return time.Until(v.deadline)
 }
 
-// overdue urges a script to stop whose time is over, and gives the VM up if it does not hear. It runs on a goroutine of its own.
+// overdue urges a script to stop whose time is over, and gives the VM up if it does not react. It
+// runs on a goroutine of its own.
 func (v *VM) overdue() {
 	due := v.due.Load()
 	switch late := time.Since(v.born) - time.Duration(due); {
@@ -115,7 +118,7 @@ func (v *VM) stop() bool {
 	return true
 }
 
-// runCall goes into JavaScript for a call and comes out when there is nothing left to do.
+// runCall enters JavaScript for a call and returns when there is nothing left to do.
 func (v *VM) runCall(c *call, begin func() error) {
 	v.current, v.stopped, v.engine.arena.starved = c, nil, false
 	v.allow(v.opts.Turn)
@@ -146,8 +149,8 @@ func (v *VM) runJobs() {
 	}
 }
 
-// halt ends a call that was stopped. What is left of its jobs may run on for a moment; then it is cut short, and calls that may
-// have lost their promises by that are ended too.
+// halt ends a call that was stopped. Its remaining jobs may run for a moment; then they are cut
+// short, and calls that may have lost their promises by that are ended too.
 func (v *VM) halt(c *call) {
 	reason := v.stopped
 	if c.ended {
@@ -196,7 +199,7 @@ func (v *VM) cutJobs() {
 	}
 }
 
-// thrown is the error for what came out of the engine; it is freed.
+// thrown converts what the engine threw to an error, and frees it.
 func (v *VM) thrown(err error) error {
 	raised, ok := errors.AsType[*raised](err)
 	if !ok {
@@ -205,7 +208,7 @@ func (v *VM) thrown(err error) error {
 	return v.portray(raised.thrown)
 }
 
-// portray has boot.js tell what was thrown, and frees it.
+// portray has boot.js describe what was thrown, and frees it.
 func (v *VM) portray(thrown value) error {
 	text, err := v.engine.callFunction(v.engine.describe, thrown)
 	if err != nil {

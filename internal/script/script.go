@@ -36,7 +36,7 @@ func reference(name string) string {
 	return `module.exports = __helve.require("` + name + `");` + "\n"
 }
 
-// Source is the text of a module, for hosts to answer "module.source" with.
+// Source returns the text of a module, with which hosts answer "module.source".
 func Source(name string) (string, bool) {
 	file, ok := sources()[name]
 	if !ok {
@@ -45,8 +45,8 @@ func Source(name string) (string, bool) {
 	return read(file), true
 }
 
-// Uses finds the modules that a program made with [Modules] is likely to need: those it refers to and those behind the globals it
-// names. One that is missed is only slower to come.
+// Uses finds the modules that a program made with [Modules] is likely to need: those it refers to
+// and those behind the globals it names. A missed one is only slower to load.
 func Uses(program string) []string {
 	found := map[string]bool{}
 	for _, m := range regexp.MustCompile(`__helve\.require\("([^"]+)"\)`).FindAllStringSubmatch(program, -1) {
@@ -95,7 +95,7 @@ func Parts(names ...string) string {
 	return b.String()
 }
 
-// globals tells which module each global comes from, by the lines of globals.js that say so.
+// globals returns the module of each global, from the lines of globals.js that declare it.
 func globals() map[string]string {
 	all := map[string]string{}
 	for _, m := range regexp.MustCompile(`(?m)^  (\w+): \["([^"]+)"`).FindAllStringSubmatch(read("js/globals.js"), -1) {
@@ -119,7 +119,8 @@ func sources() map[string]string {
 	return all
 }
 
-// moduleName is that of a file: helve-host is helve:host, bun-sqlite is bun:sqlite, fs-promises is fs/promises.
+// moduleName returns the module name of a file: helve-host is helve:host, bun-sqlite is bun:sqlite,
+// fs-promises is fs/promises.
 func moduleName(file string) string {
 	for _, space := range []string{"helve", "bun"} {
 		if rest, ok := strings.CutPrefix(file, space+"-"); ok {
@@ -134,7 +135,7 @@ func aliases() map[string]string {
 	return map[string]string{"sys": "util", "zod/v4": "zod", "zod/v3": "zod", "zod/mini": "zod", "zod/v4-mini": "zod", "zod/v4/mini": "zod", "zod/v4/core": "zod"}
 }
 
-// public reports whether programs may import a module by its name; the others are ours.
+// public reports whether programs may import a module by its name; the others are internal.
 func public(name string) bool {
 	switch name {
 	case "assert", "assert/strict", "async_hooks", "buffer", "bun", "bun:sqlite", "child_process", "console", "constants", "crypto", "diagnostics_channel",

@@ -14,9 +14,10 @@ import (
 var (
 	// ErrClosed is given by a VM that was closed.
 	ErrClosed = errors.New("the JavaScript engine was closed")
-	// ErrLost is given by a VM that ran out of memory or could not be stopped. Its owner makes a new one.
+	// ErrLost is returned by a VM that ran out of memory or could not be stopped. Its owner makes a
+	// new one.
 	ErrLost = errors.New("the JavaScript engine was lost")
-	// ErrMemory comes with [ErrLost] to the call that used up the memory.
+	// ErrMemory accompanies [ErrLost] for the call that used up the memory.
 	ErrMemory = errors.New("out of memory")
 	// ErrTurn ends a call that ran too long without giving control back.
 	ErrTurn = errors.New("the script ran too long without waiting for anything")
@@ -29,7 +30,7 @@ var (
 const (
 	defaultMemory = 64 << 20
 	defaultTurn   = 5 * time.Second
-	// maxStack keeps the goroutine's stack well below what Go ends a process for.
+	// maxStack keeps the goroutine's stack well below the size at which Go ends a process.
 	maxStack = 20_000
 	// grace is how long a caller whose context has ended waits for the script to notice.
 	grace = time.Second
@@ -92,7 +93,7 @@ type VM struct {
 	unhappy  map[uint64]rejection
 }
 
-// Usage tells what a VM holds.
+// Usage is what a VM uses.
 type Usage struct {
 	Memory   int64 // bytes
 	Calls    int   // under way or waiting
@@ -150,8 +151,8 @@ func (v *VM) Usage() Usage {
 	}
 }
 
-// Close stops what runs, ends all calls with [ErrClosed] and waits for the engine and for the host's answers. It gives an error if
-// they do not come back soon.
+// Close stops what runs, ends all calls with [ErrClosed] and waits for the engine and for the host.
+// It returns an error if they do not end soon.
 func (v *VM) Close() error {
 	v.die(ErrClosed)
 	back := make(chan struct{})
@@ -166,7 +167,8 @@ func (v *VM) Close() error {
 	return nil
 }
 
-// awaits waits for one of two ends and urges the engine on meanwhile; false if neither comes in time.
+// awaits waits for one of two ends and urges the engine on meanwhile; it returns false if neither
+// comes in time.
 func (v *VM) awaits(limit time.Duration, one, other <-chan struct{}) bool {
 	late, again := time.NewTimer(limit), time.NewTicker(often)
 	defer late.Stop()

@@ -2,8 +2,9 @@ package script
 
 import "regexp"
 
-// inBunsWords puts the messages of errors that operators throw into Bun's words: models know those, and tools look for them. Those of
-// functions are put right where they are thrown, by the globals.
+// inBunsWords rewrites the messages of errors that operators throw to those of Bun: models know
+// them, and tools look for them. Those of functions are rewritten where they are thrown, by the
+// globals.
 func inBunsWords(message string) string {
 	switch message {
 	case "no setter for property":
