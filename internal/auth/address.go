@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// canonical is the form of a server's URL that sign-ins are kept under and
-// that names the resource: without fragment, scheme and host in lower case.
-// What is no URL stays as it is.
+// canonical returns the form of a server's URL under which sign-ins are stored and which names the
+// resource: without fragment, scheme and host in lower case. An invalid URL is returned unchanged.
 func canonical(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -21,7 +20,7 @@ func canonical(raw string) string {
 	return u.String()
 }
 
-// signinBare is a URL without the parts in which people put secrets.
+// signinBare returns a URL without the parts that may contain secrets.
 func signinBare(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {

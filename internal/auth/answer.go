@@ -110,8 +110,7 @@ func busy() *tokenError {
 		"Too many requests or streams are open. Close some, or try again later.", [2]string{"Retry-After", "5"}}
 }
 
-// refuse answers with a refusal and ends the connection where there may be more
-// of the request to come.
+// refuse responds with a refusal and closes the connection if more of the request may follow.
 func (g *Guard) refuse(a *answer, r *http.Request, no *tokenError) {
 	g.log.Debug("request refused", slog.Int("status", no.status), slog.String("code", no.code), slog.String("from", r.RemoteAddr))
 	h := a.Header()
@@ -145,15 +144,15 @@ func (g *Guard) refuse(a *answer, r *http.Request, no *tokenError) {
 // policy forbids a page everything; a handler that serves pages sets its own.
 const policy = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
-// features are those of browsers that no page of ours needs. Writing to the
-// clipboard is not among them: the console offers things to copy.
+// features are browser features that no page of ours needs. Writing to the clipboard is not among
+// them: the console has copy buttons.
 const features = "accelerometer=(), autoplay=(), camera=(), clipboard-read=(), display-capture=(), " +
 	"encrypted-media=(), geolocation=(), gyroscope=(), hid=(), idle-detection=(), local-fonts=(), magnetometer=(), " +
 	"microphone=(), midi=(), payment=(), publickey-credentials-get=(), screen-wake-lock=(), serial=(), usb=(), " +
 	"xr-spatial-tracking=()"
 
-// An answer sees to the headers every answer has, and drops a peer that takes
-// nothing of it.
+// An answer is a response writer that sets the headers every response has, and drops a peer that
+// reads nothing.
 type answer struct {
 	http.ResponseWriter
 	control *http.ResponseController
@@ -162,7 +161,7 @@ type answer struct {
 	until   time.Time     // when all of it must be taken; zero: whenever
 }
 
-// extend gives the peer time for what is written next.
+// extend moves the deadline for the next write.
 func (a *answer) extend() {
 	until := a.until
 	if until.IsZero() {

@@ -16,12 +16,12 @@ type Bind struct {
 	// 127.0.0.1. A port alone (":4096") is one of 127.0.0.1 too. Without a
 	// port any free one is taken.
 	Addr string
-	// Beyond is the person's word that others than this machine may connect.
+	// Beyond allows connections from other machines.
 	Beyond bool
-	// TLS says that there is a certificate. Then others may connect without
-	// the word: whoever gets a certificate for an address wants it reached.
+	// TLS says that there is a certificate. Then other machines may connect without Beyond, because
+	// a certificate for an address shows the intent.
 	TLS bool
-	// Token is the one the person set. Empty: the one of File.
+	// Token is the one the user set. Empty: the one of File.
 	Token string
 	// File keeps the token that is made when none is set; see Token.
 	File string
@@ -31,7 +31,7 @@ type Bind struct {
 	MaxConns int
 }
 
-// A Plan is what comes of a Bind.
+// A Plan is the result of a Bind.
 type Plan struct {
 	Addr     netip.AddrPort
 	Generate bool   // the token of a file is used, and made if need be
@@ -69,8 +69,8 @@ func (b Bind) Plan() (Plan, error) {
 	return p, nil
 }
 
-// parseBind reads an address to listen on. Names are not looked up: what a
-// resolver says must not decide how far we can be reached.
+// parseBind parses an address to listen on. Names are not looked up: a resolver's answer must not
+// decide who can reach us.
 func parseBind(s string) (netip.AddrPort, error) {
 	host, port := s, "0"
 	if _, err := netip.ParseAddr(strings.Trim(s, "[]")); err != nil && strings.Contains(s, ":") {

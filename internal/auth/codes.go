@@ -16,9 +16,8 @@ const (
 	maxCodes = 16 // open at once
 )
 
-// Codes are one-time codes: what is put into a link, which may end up in a
-// history or on a screen, in place of the token that it is exchanged for. Each
-// is good once, and for ten minutes.
+// Codes are one-time codes: what is put into a link, which may end up in a history or on a screen,
+// instead of the token that it is exchanged for. Each is valid once, and for ten minutes.
 type Codes struct {
 	now   func() time.Time
 	mu    sync.Mutex
@@ -40,8 +39,8 @@ func NewCodes(now func() time.Time) *Codes {
 	return &Codes{now: now, wrong: bucket{left: wrongBurst}}
 }
 
-// Make returns a new code of 256 random bits, and until when it is good. Where
-// 16 are open already, the oldest is no longer good.
+// Make returns a new code of 256 random bits, and its expiry. If 16 are open already, the oldest is
+// invalidated.
 func (c *Codes) Make() (text string, expires time.Time) {
 	raw := make([]byte, tokenBytes)
 	_, _ = rand.Read(raw) // never fails
@@ -79,9 +78,9 @@ func (c *Codes) Take(text string) bool {
 	return true
 }
 
-// Flooded tells whether wrong codes come in bursts: more than 32, and then more
-// than 4 a second. Asked before Take, it says whether a wrong code is to be
-// answered with 403 or, like a wrong token, with 429.
+// Flooded reports whether wrong codes come in bursts: more than 32, and then more than 4 a second.
+// Called before Take, it says whether to answer a wrong code with 403 or, like a wrong token, with
+// 429.
 func (c *Codes) Flooded() bool {
 	now := c.now()
 	c.mu.Lock()

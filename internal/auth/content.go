@@ -27,7 +27,7 @@ func checkContent(r *http.Request) *tokenError {
 	return nil
 }
 
-// isJSON tells whether a Content-Type header says JSON in UTF-8.
+// isJSON reports whether a Content-Type header declares JSON in UTF-8.
 func isJSON(values []string) bool {
 	if len(values) != 1 {
 		return false

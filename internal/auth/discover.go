@@ -17,7 +17,7 @@ import (
 
 const offline = "offline_access"
 
-// A demand is what a server's no says.
+// A demand is the content of a server's 401 or 403.
 type demand struct {
 	more     []string // scopes that it has asked for before
 	status   int
@@ -26,7 +26,7 @@ type demand struct {
 	metadata string
 }
 
-// demanded reads the header of a no. A malformed one says nothing.
+// demanded parses the header of a refusal. A malformed one is ignored.
 func demanded(resp *http.Response) demand {
 	d := demand{status: resp.StatusCode}
 	challenges, err := oauthex.ParseWWWAuthenticate(resp.Header.Values("WWW-Authenticate"))
@@ -51,8 +51,8 @@ type authServer struct {
 	scopes   []string // that the resource names
 }
 
-// A scout looks for who signs people in for a server. Without a person it
-// leaves the server's origin only for the public network.
+// A scout finds the authorization server of a server. Without a person it leaves the server's
+// origin only for the public network.
 type scout struct {
 	own   *url.URL
 	named *http.Client // for the document that the server's no names
@@ -61,7 +61,7 @@ type scout struct {
 	alone bool         // no person
 }
 
-// discover finds out who signs people in for a server.
+// discover finds the authorization server of a server.
 func (h *handler) discover(ctx context.Context, d demand) (*authServer, error) {
 	if err := safe(h.url); err != nil {
 		return nil, err
@@ -131,9 +131,9 @@ func (s *scout) about(ctx context.Context, c *http.Client, place string) (*oauth
 	return prm, nil
 }
 
-// authority returns the metadata of an authorization server. With own it is
-// the server itself as of 2025-03-26, which did not tie a server to the name
-// of its origin: there it may go by a name below that.
+// authority returns the metadata of an authorization server. With own it is the server itself as of
+// the protocol version 2025-03-26, which did not bind a server to the name of its origin: its
+// issuer may then be a parent domain.
 func (s *scout) authority(ctx context.Context, issuer string, own bool) (*oauthex.AuthServerMeta, error) {
 	u, err := url.Parse(issuer)
 	if err != nil || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
@@ -190,7 +190,7 @@ func (s *scout) check(ctx context.Context, m *oauthex.AuthServerMeta) error {
 	return nil
 }
 
-// get fetches a JSON document once. The status is 0 if there was no answer.
+// get fetches a JSON document once. The status is 0 if there was no response.
 func get(ctx context.Context, c *http.Client, place string, doc any) (status int, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, place, nil)
 	if err != nil {
@@ -264,7 +264,7 @@ func (h *handler) scopes(p *authServer, d demand, granted []string) []string {
 	return unique(want)
 }
 
-// unique drops what is there twice and keeps the order.
+// unique drops duplicates and keeps the order.
 func unique(all []string) []string {
 	seen := make(map[string]bool, len(all))
 	return slices.DeleteFunc(slices.Clone(all), func(s string) bool {

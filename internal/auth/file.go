@@ -37,12 +37,12 @@ type storeFile struct {
 	Servers []*record `json:"servers"`
 }
 
-// A record is what is kept for one server at one URL.
+// A record is what is stored for one server at one URL.
 type record struct {
 	Server string `json:"server"`
 	URL    string `json:"url"`
 
-	// The authorization server. Another one is not taken for the same.
+	// The authorization server. A sign-in at another one is not accepted.
 	Issuer   string `json:"issuer,omitempty"`
 	TokenURL string `json:"tokenUrl,omitempty"`
 	Resource string `json:"resource,omitempty"`
@@ -64,10 +64,10 @@ type record struct {
 	Wanted       []string  `json:"wanted,omitempty"` // scopes that the server has asked for since
 }
 
-// String hides what is secret.
+// String hides secrets.
 func (r *record) String() string { return fmt.Sprintf("{%s %s}", r.Server, signinBare(r.URL)) }
 
-// GoString hides what is secret.
+// GoString hides secrets.
 func (r *record) GoString() string { return r.String() }
 
 // signedOut is the record without its token.
@@ -78,8 +78,8 @@ func (r *record) signedOut() *record {
 	return &c
 }
 
-// bound is what is left of a record that is of no more use: who signs people
-// in for the server, so that a change is noticed.
+// bound returns what remains of an invalid record: the authorization server, so that a change is
+// noticed.
 func (r *record) bound() *record {
 	return &record{Server: r.Server, URL: r.URL, Issuer: r.Issuer, TokenURL: r.TokenURL}
 }
@@ -110,10 +110,10 @@ func (f *storeFile) removeRecords(which func(*record) bool) {
 	f.Servers = slices.DeleteFunc(f.Servers, which)
 }
 
-// errNewer says that the file is fine but not for this version.
+// errNewer says that a newer version has written the file.
 var errNewer = errors.New("the sign-in file was written by a newer version of helve")
 
-// decode reads the content of a store's file. Its errors hold nothing of it.
+// decode decodes the content of a store's file. Its errors contain nothing of it.
 func decode(data []byte) (*storeFile, error) {
 	var f storeFile
 	var head struct {
@@ -222,11 +222,11 @@ func (s *SignIns) update(ctx context.Context, change func(*storeFile)) error {
 	return writing(disk.ReplaceSmall(s.path, append(data, '\n'), true))
 }
 
-// lock takes the lock of the file, which is held for a write only.
+// lock takes the lock of the file, which is only held for a write.
 func (s *SignIns) lock(ctx context.Context) (func(), error) { return s.take(ctx, s.path+".lock") }
 
-// lockRecord takes the lock of one server's token, which is held while it is
-// renewed: a slow authorization server does not hold up the other servers.
+// lockRecord takes the lock of one server's token, which is held while the token is renewed: a slow
+// authorization server does not block the other servers.
 func (s *SignIns) lockRecord(ctx context.Context, server, url string) (func(), error) {
 	ctx, cancel := context.WithTimeout(ctx, renewalWait)
 	defer cancel()
@@ -256,7 +256,7 @@ func (s *SignIns) writable() error {
 	return writing(disk.TrySmall(s.path, size))
 }
 
-// writing says what could not be done.
+// writing words the error of a write.
 func writing(err error) error {
 	if err != nil {
 		return fmt.Errorf("writing the sign-in file: %w", err)

@@ -21,9 +21,8 @@ const (
 	clientName    = "helve"
 )
 
-// Authorize answers a server's no: with what another process has got
-// meanwhile, with a renewed token, or with a sign-in. It returns nil if the
-// request is worth another try.
+// Authorize handles a server's 401 or 403: with a token that another process has got meanwhile,
+// with a renewed token, or with a sign-in. It returns nil if the request should be retried.
 func (h *handler) Authorize(ctx context.Context, req *http.Request, resp *http.Response) error {
 	defer resp.Body.Close()
 	defer io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer))
@@ -55,8 +54,8 @@ func (h *handler) Authorize(ctx context.Context, req *http.Request, resp *http.R
 	return h.needed(ctx, d)
 }
 
-// revive renews a token that a server no longer takes although it has not
-// ended. A token that came from here and is not taken either is given up.
+// revive renews a token that a server rejects although it has not expired. A token that was just
+// renewed and is rejected too is deleted.
 func (h *handler) revive(ctx context.Context, r *record) (bool, error) {
 	h.mu.Lock()
 	again := h.forced == r.AccessToken
@@ -107,7 +106,7 @@ func (h *handler) needed(ctx context.Context, d demand) error {
 	return h.signInNeeded(fmt.Sprintf("server %q knows nobody%s", h.server, more))
 }
 
-// last is what is kept about the server's last sign-in, if anything.
+// last returns the record of the server's last sign-in, if any.
 func (h *handler) last() (*record, error) {
 	f, err := h.store.read()
 	if err != nil {
@@ -123,14 +122,14 @@ func moved(old *record, p *authServer) bool {
 		(rootless(old.Issuer) != rootless(p.meta.Issuer) || originOf(old.TokenURL) != originOf(p.meta.TokenEndpoint))
 }
 
-// logMove tells of a change of the authorization server.
+// logMove logs a change of the authorization server.
 func (h *handler) logMove(old *record, p *authServer) string {
 	return fmt.Sprintf("server %q used to sign people in at %s and now names %s", h.server,
 		where(old.Issuer, old.TokenURL), where(p.meta.Issuer, p.meta.TokenEndpoint))
 }
 
-// accept says how to accept a change of the authorization server. Where
-// hearing of it is not enough, the old one has to be forgotten.
+// accept says how to accept a change of the authorization server. If a notice is not enough, the
+// old sign-in must be deleted.
 func (h *handler) accept() string {
 	name := shellName(h.server)
 	text := "; if you know that it has moved, run "
@@ -166,8 +165,8 @@ func (h *handler) recognize(old *record, p *authServer) error {
 	return nil
 }
 
-// remember keeps what the server asks for, so that the next sign-in is for that
-// too: a call shows it, and the person who signs in makes none.
+// remember stores the scopes that the server asks for, so that the next sign-in requests them too:
+// they are named in a call, and the person who signs in makes no call.
 func (h *handler) remember(ctx context.Context, scopes []string) error {
 	if r, err := h.stored(); err != nil || r == nil || len(difference(scopes, append(slices.Clone(r.Scopes), r.Wanted...))) == 0 {
 		return err
@@ -183,8 +182,8 @@ func (h *handler) remember(ctx context.Context, scopes []string) error {
 	})
 }
 
-// once signs in, unless that has failed before: a transport tries more than
-// one request, and a person who has said no is not to be asked again.
+// once signs in, unless that has failed before: a transport makes several requests, and a person
+// who has said no must not be asked again.
 func (h *handler) once(ctx context.Context, d demand, old *record) error {
 	if h.failed != nil {
 		return h.failed
@@ -333,7 +332,7 @@ func (h *handler) usable(r *record) bool {
 		(r.ClientExpires.IsZero() || h.store.now().Add(h.opts.Timeout).Before(r.ClientExpires))
 }
 
-// register makes the authorization server know us.
+// register registers us as a client at the authorization server.
 func (h *handler) register(ctx context.Context, v *signinVisit) error {
 	offered := v.meta.TokenEndpointAuthMethodsSupported
 	var method style // unsaid: the server's rule
@@ -355,7 +354,7 @@ func (h *handler) register(ctx context.Context, v *signinVisit) error {
 		ApplicationType:         "native",
 	}, h.http())
 	if err != nil {
-		// The error may hold the whole answer, with a secret in it.
+		// The error may contain the whole response, with a secret in it.
 		var no *oauthex.ClientRegistrationError
 		if errors.As(err, &no) && signinCode(no.ErrorCode) != "" {
 			return fmt.Errorf("registering with the authorization server: it refused: %s", no.ErrorCode)
@@ -382,8 +381,7 @@ func (h *handler) register(ctx context.Context, v *signinVisit) error {
 	return nil
 }
 
-// consent sends the person to the authorization server and trades the code
-// that comes back.
+// consent sends the person to the authorization server and exchanges the code that comes back.
 func (h *handler) consent(ctx context.Context, v *signinVisit) (*grant, error) {
 	verifier := oauth2.GenerateVerifier()
 	cfg := &oauth2.Config{

@@ -35,17 +35,16 @@ type GuardOptions struct {
 	Token string
 	// Hosts are the host:port we serve. At least one.
 	Hosts []string
-	// Origins are the origins of web pages that are ours. Nil: http://, or
-	// https:// with TLS, and each of Hosts.
+	// Origins are the origins of our own web pages. Nil: http://, or https:// with TLS, and each of
+	// Hosts.
 	Origins []string
-	// Public tells which requests need no token; nil: none does. All other
-	// checks hold for them too, and a token that is sent must be right. It is
-	// asked only about paths that have one reading, see plain. The body of a
-	// request without token is at most 4 KiB and comes within 10 s, and its
-	// whole answer is taken within 30 s.
+	// Public reports which requests need no token; nil: none. All other checks apply to them too,
+	// and a token that is sent must be right. It is only called for unambiguous paths, see plain.
+	// The body of a request without a token is at most 4 KiB and must arrive within 10 s, and the
+	// response must be read within 30 s.
 	Public func(r *http.Request) bool
-	// TLS has the certificate to serve with (see LoadPair). Nil: plain HTTP.
-	// Versions before 1.2 are not spoken, whatever it says.
+	// TLS has the certificate to serve with (see LoadPair). Nil: plain HTTP. Versions before 1.2
+	// are never used.
 	TLS *tls.Config
 	// MaxBody bounds the body of a request in bytes. 0: 8 MiB.
 	MaxBody int64
@@ -228,7 +227,7 @@ func (g *Guard) checkPlace(r *http.Request) *tokenError {
 	if !onlyKnown(r.Header["Origin"], g.origins) {
 		return wrongOrigin()
 	}
-	// A browser says it once; programs do not say it.
+	// A browser sends it once; programs do not send it.
 	switch site := r.Header["Sec-Fetch-Site"]; {
 	case len(site) == 0:
 	case len(site) == 1 && (site[0] == "same-origin" || site[0] == "none"):
@@ -238,8 +237,7 @@ func (g *Guard) checkPlace(r *http.Request) *tokenError {
 	return nil
 }
 
-// goodTarget tells whether a target is a path, or a whole URL as proxies are
-// sent it.
+// goodTarget reports whether a target is a path, or a whole URL as sent to proxies.
 func goodTarget(u *url.URL) bool {
 	switch u.Scheme {
 	case "":
@@ -272,8 +270,8 @@ func headerSize(h http.Header) (n int) {
 	return n
 }
 
-// isStream tells whether a request may stay open for as long as it likes. The
-// answer of a POST can be an event stream too, but ends with its call.
+// isStream reports whether a request may stay open without a time limit. The response to a POST can
+// be an event stream too, but ends with its call.
 func isStream(r *http.Request) bool {
 	if r.Method != http.MethodGet {
 		return false
@@ -286,8 +284,8 @@ func isStream(r *http.Request) bool {
 	return len(r.Header["Upgrade"]) > 0
 }
 
-// isLarge tells whether the body of a request is long, or may be. A call with
-// one takes many times its size, so there are few at once.
+// isLarge reports whether the body of a request is, or may be, large. Such a request takes many
+// times its size in memory, so few run at once.
 func isLarge(r *http.Request) bool { return r.ContentLength > largeBody || r.ContentLength < 0 }
 
 // readBody reads the body of a request. Only while it does so the connection

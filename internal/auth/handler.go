@@ -37,9 +37,8 @@ type handler struct {
 // key is the URL that the record is kept under.
 func (h *handler) key() string { return canonical(h.url) }
 
-// TokenSource returns a source of the stored token, renewed if it is about to
-// end. Without a token it returns none, so that the server's own answer starts
-// what is needed.
+// TokenSource returns a source of the stored token, renewed if it is about to expire. If there is
+// no token it returns none, so that the server's own response starts the sign-in.
 func (h *handler) TokenSource(ctx context.Context) (oauth2.TokenSource, error) {
 	r, err := h.current(ctx)
 	if errors.Is(err, ErrSignIn) && h.opts.Interactive {
@@ -76,13 +75,12 @@ func (s *tokenSource) Token() (*oauth2.Token, error) {
 		}
 		s.last = r
 	}
-	// The expiry stays here: who gets the token could otherwise hold it back
-	// by a clock and a margin of their own.
+	// The expiry is not passed on: the transport would otherwise apply its own clock and margin.
 	return &oauth2.Token{AccessToken: s.last.AccessToken, TokenType: "Bearer"}, nil
 }
 
-// margin is how long before its end a token is renewed: a minute, less for
-// one that lives shorter than two.
+// margin returns how long before its expiry a token is renewed: a minute, less for a lifetime below
+// two.
 func margin(r *record) time.Duration {
 	if r.Obtained.IsZero() || !r.Obtained.Before(r.Expiry) {
 		return early
@@ -188,8 +186,8 @@ func (h *handler) renew(ctx context.Context, used string, force bool) (*record, 
 	}
 }
 
-// succeeded looks at the file once more: where locks do not work, another
-// process may have spent the token of r and written its successor.
+// succeeded reads the file once more: where locks do not work, another process may have used the
+// token of r and stored its successor.
 func (h *handler) succeeded(r *record) bool {
 	again, err := h.stored()
 	return err == nil && again != nil && again.RefreshToken != r.RefreshToken
@@ -205,7 +203,7 @@ func acquireSlot(ctx context.Context, place chan struct{}) (leave func(), err er
 	}
 }
 
-// isCurrent reports whether what is stored needs no renewal, or can have none.
+// isCurrent reports whether the stored token needs no renewal, or cannot be renewed.
 func (h *handler) isCurrent(r *record, used string, force bool) (bool, error) {
 	switch {
 	case r == nil:
@@ -218,8 +216,7 @@ func (h *handler) isCurrent(r *record, used string, force bool) (bool, error) {
 	return false, nil
 }
 
-// renewalError makes the error of a renewal that the server said no to, and
-// forgets a token that is of no more use.
+// renewalError returns the error of a refused renewal, and deletes a token that is of no more use.
 func (h *handler) renewalError(ctx context.Context, r *record, no *signinRefusal) error {
 	if no.final() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lockWait)
@@ -244,9 +241,9 @@ func (h *handler) renewalError(ctx context.Context, r *record, no *signinRefusal
 	return fmt.Errorf("renewing the token of server %q: %w", h.server, no)
 }
 
-// exchange trades a refresh token and has the answer on disk before it
-// returns it. It goes on when the caller leaves: a server that has handed out
-// a new token no longer knows the old one.
+// exchange exchanges a refresh token and writes the response to disk before it returns it. It
+// continues if the caller gives up: a server that has issued a new token no longer accepts the old
+// one.
 func (h *handler) exchange(ctx context.Context, r *record) (*record, error) {
 	if err := h.store.writable(); err != nil {
 		return nil, err

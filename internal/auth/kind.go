@@ -34,8 +34,8 @@ func networkKind(ip netip.Addr) kind {
 	return nowhere
 }
 
-// literalKind tells where a host is, if its name alone says so. A name that
-// browsers and systems read as a number in another form leads nowhere.
+// literalKind returns the kind of network of a host, if its name alone determines it. A name that
+// browsers and systems parse as a number in another form is never allowed.
 func literalKind(host string) (kind, bool) {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if ip, err := netip.ParseAddr(host); err == nil {
@@ -60,8 +60,8 @@ func isNumber(label string) bool {
 	return strings.Trim(label, digits) == ""
 }
 
-// loopback reports whether a host name stands for this machine and for nothing
-// else, so that what is sent there needs no TLS.
+// loopback reports whether a host name always stands for this machine, so that requests to it need
+// no TLS.
 func loopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true

@@ -22,7 +22,7 @@ type Listener struct {
 	Hosts []string
 	// TLS says that a guard in front of it needs a certificate.
 	TLS bool
-	// Warning is to be shown to the person, if there is one.
+	// Warning, if not empty, must be shown to the user.
 	Warning string
 }
 
@@ -142,7 +142,7 @@ func (c *boundedConn) Close() error {
 	return err
 }
 
-// CloseWrite lets the HTTP server end an answer before the request has ended.
+// CloseWrite lets the HTTP server end a response before the request has ended.
 func (c *boundedConn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -150,7 +150,7 @@ func (c *boundedConn) CloseWrite() error {
 	return errors.ErrUnsupported
 }
 
-// SetWriteBuffer bounds what the system keeps of what was written.
+// SetWriteBuffer bounds the system's send buffer.
 func (c *boundedConn) SetWriteBuffer(bytes int) error {
 	if kept, ok := c.Conn.(interface{ SetWriteBuffer(int) error }); ok {
 		return kept.SetWriteBuffer(bytes)
@@ -165,9 +165,8 @@ func withConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// keepLittle has the system keep little of what is written to r's connection.
-// By itself it grows to megabytes, all of which have to be full before it shows
-// that the peer of a stream reads nothing.
+// keepLittle bounds the send buffer of r's connection. By default it grows to megabytes, all of
+// which must fill up before it shows that the peer of a stream reads nothing.
 func keepLittle(r *http.Request) {
 	c, _ := r.Context().Value(connKey{}).(net.Conn)
 	if wrapped, ok := c.(interface{ NetConn() net.Conn }); ok { // TLS

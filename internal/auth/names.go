@@ -10,9 +10,8 @@ import (
 	"strings"
 )
 
-// hostSet returns every spelling of a Host header that means one of hosts.
-// Membership is all there is to the check: nothing a client sends is taken
-// apart, so there is nothing to take apart wrongly.
+// hostSet returns every spelling of a Host header that means one of hosts. The check is only
+// membership: nothing that a client sends is parsed, so nothing can be parsed wrongly.
 func hostSet(hosts []string, scheme string) (map[string]bool, error) {
 	if len(hosts) == 0 {
 		return nil, errors.New("no host to serve")
@@ -47,7 +46,7 @@ func defaultPort(scheme string) string {
 	return "80"
 }
 
-// splitHost takes a host:port of ours apart and checks it.
+// splitHost splits a host:port of ours and validates it.
 func splitHost(s string) (host, port string, err error) {
 	host, port, err = net.SplitHostPort(lower(s))
 	if err != nil {
@@ -66,7 +65,7 @@ func splitHost(s string) (host, port string, err error) {
 	return host, port, nil
 }
 
-// isName tells whether s can be a host name of ours, in lower case.
+// isName reports whether s can be a host name of ours, in lower case.
 func isName(s string) bool {
 	if s == "" || len(s) > 253 {
 		return false
@@ -84,7 +83,7 @@ func isName(s string) bool {
 	return true
 }
 
-// bare is a host as it stands in a URL without a port.
+// bare returns a host as it appears in a URL without a port.
 func bare(host string) string {
 	if strings.Contains(host, ":") {
 		return "[" + host + "]"
@@ -92,7 +91,7 @@ func bare(host string) string {
 	return host
 }
 
-// originSet returns the origins that are ours, as browsers spell them.
+// originSet returns our own origins, as browsers spell them.
 func originSet(opt GuardOptions, scheme string) (map[string]bool, error) {
 	set := map[string]bool{}
 	if opt.Origins == nil {
@@ -121,8 +120,7 @@ func originSet(opt GuardOptions, scheme string) (map[string]bool, error) {
 	return set, nil
 }
 
-// onlyKnown tells whether a header is absent, or there once with a value that
-// is known.
+// onlyKnown reports whether a header is absent, or present once with a known value.
 func onlyKnown(values []string, known map[string]bool) bool {
 	return len(values) == 0 || len(values) == 1 && known[values[0]]
 }

@@ -36,8 +36,8 @@ func Stranger(r *http.Request) bool {
 	return false
 }
 
-// ownerOf looks in a table of the kernel for the user of the connection from
-// one address to another.
+// ownerOf looks up, in a table of the kernel, the user of the connection from one address to
+// another.
 func ownerOf(table string, from, to netip.AddrPort) (uid int, found bool) {
 	f, err := os.Open(table)
 	if err != nil {
@@ -56,8 +56,8 @@ func ownerOf(table string, from, to netip.AddrPort) (uid int, found bool) {
 	return 0, false
 }
 
-// kernelAddr is an address as the tables of a little-endian kernel write it: in
-// words of four bytes. On another one nothing is found.
+// kernelAddr formats an address like the tables of a little-endian kernel: in words of four bytes.
+// On a big-endian one nothing is found.
 func kernelAddr(a netip.AddrPort, wide bool) string {
 	raw := a.Addr().Unmap().AsSlice()
 	if wide {

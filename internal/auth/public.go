@@ -17,15 +17,14 @@ const (
 	maxGuests    = 64               // connections that are kept
 )
 
-// isPublic tells whether a request needs no token.
+// isPublic reports whether a request needs no token.
 func (g *Guard) isPublic(r *http.Request) bool {
 	return g.public != nil && plain(r.URL) && g.public(r)
 }
 
-// plain tells whether a path can be read in one way only: no dots to go up by,
-// no doubled slashes, no escapes where there need be none, nothing that is a
-// slash elsewhere. What one part of a server takes for one path and the next
-// part for another must not decide who needs a token.
+// plain reports whether a path is unambiguous: no dot segments, no doubled slashes, no unnecessary
+// escapes, no other character that is a slash elsewhere. Two parts of a server that parse a path
+// differently must not decide who needs a token.
 func plain(u *url.URL) bool {
 	if u.RawPath != "" || !strings.HasPrefix(u.Path, "/") {
 		return false
@@ -83,7 +82,7 @@ type guests struct {
 
 func newGuests() *guests { return &guests{from: map[string]bool{}} }
 
-// mayKeep tells whether the connection from an address may stay.
+// mayKeep reports whether the connection from an address may stay open.
 func (g *guests) mayKeep(addr string) bool {
 	if g == nil {
 		return false

@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// Wrong tokens are answered with 401 as long as they are few. Codes use the
-// same figures.
+// Wrong tokens are answered with 401 as long as they are few. Codes use the same limits.
 const (
 	wrongBurst = 32
 	wrongRate  = 4 // a second
@@ -30,8 +29,8 @@ func checkToken(token string) error {
 	return nil
 }
 
-// secret knows the token by its hash only, so that comparing takes the same
-// time whatever is sent, of whatever length.
+// A secret holds the hash of the token only, so that comparing takes constant time, whatever is
+// sent.
 type secret struct {
 	sum   [sha256.Size]byte
 	wrong *bucket
@@ -80,7 +79,7 @@ type bucket struct {
 	at   time.Time
 }
 
-// take counts one, and tells whether it is borne.
+// take counts one attempt, and reports whether it is within the limit.
 func (b *bucket) take(now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -92,7 +91,7 @@ func (b *bucket) take(now time.Time) bool {
 	return true
 }
 
-// allows tells whether one more would be borne.
+// allows reports whether one more attempt would be within the limit.
 func (b *bucket) allows(now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -11,19 +11,18 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/auth"
 )
 
-// ErrSignIn says that a person has to sign in first. The error that wraps it
-// names the command to run; if a person was there already it is a [*Failure],
-// which says why that came to nothing.
+// ErrSignIn says that a person must sign in first. The error that wraps it names the command to
+// run; if a person was there already it is a [*SignInError], which says why the sign-in failed.
 var ErrSignIn = errors.New("sign-in needed")
 
-// A SignInError is a sign-in that came to nothing although a person was there. Its
-// text is for that person. It is an [ErrSignIn] too.
+// A SignInError is a sign-in that failed although a person was there. Its text is for that person.
+// It is an [ErrSignIn] too.
 type SignInError struct {
 	Server string
 	Why    error
 }
 
-// Error says why, and names no command that the person has just run.
+// Error says why, without the command that the person has just run.
 func (f *SignInError) Error() string {
 	return fmt.Sprintf("signing in to server %q: %v", f.Server, f.Why)
 }
@@ -31,16 +30,15 @@ func (f *SignInError) Error() string {
 // Unwrap gives the reason and ErrSignIn.
 func (f *SignInError) Unwrap() []error { return []error{f.Why, ErrSignIn} }
 
-// ErrRegistration says that the server knows no way to register a program, so
-// that the config has to name one that was registered by hand.
+// ErrRegistration says that the server does not support registering a client, so that the config
+// must name one that was registered by hand.
 var ErrRegistration = errors.New("Server does not support dynamic client registration. Please provide clientId in config.") //lint:ignore ST1005 the text is part of the contract
 
-// ErrDamagedSignIns says that the file could not be understood and was set aside. The
-// error that wraps it says where to; the next call starts with an empty file.
+// ErrDamagedSignIns says that the file could not be decoded and was set aside. The error that wraps
+// it says where; the next call starts with an empty file.
 var ErrDamagedSignIns = errors.New("the sign-in file is damaged")
 
-// OAuthClient is what the config says about how to sign in to a server. All of it
-// may be empty.
+// OAuthClient is the config of the sign-in to a server. All of it may be empty.
 type OAuthClient struct {
 	ID     string // registered by hand; empty: register on the fly
 	Secret string
@@ -59,20 +57,20 @@ func (c OAuthClient) String() string {
 // GoString hides the secret from %#v.
 func (c OAuthClient) GoString() string { return "signin.Client" + c.String() }
 
-// HandlerOptions are the ways in which a handler may reach a person. The zero
-// value reaches none: it only uses and renews what is stored.
+// HandlerOptions say how a handler may reach a person. The zero value reaches none: it only uses
+// and renews stored tokens.
 type HandlerOptions struct {
 	// Interactive lets the handler start a sign-in when the server wants one.
 	// It then needs at least one of Open, Show and Paste.
 	Interactive bool
-	// Open opens a browser. If it fails the sign-in goes on when the person
-	// has another way to get at the address.
+	// Open opens a browser. If it fails the sign-in continues, provided the person has another way
+	// to get the address.
 	Open func(url string) error
 	// Show shows the address to the person.
 	Show func(url string)
-	// Tell tells the person, before the browser opens, that the server names
-	// another authorization server than at the last sign-in. nil: Show is
-	// given that text; without either the sign-in is refused.
+	// Tell notifies the person, before the browser opens, that the server names another
+	// authorization server than at the last sign-in. nil: Show is given that text; without either
+	// the sign-in is refused.
 	Tell func(text string)
 	// Paste asks for the address that the browser ended at, for a browser on
 	// another machine. It has to return when ctx ends; its result is then
@@ -84,10 +82,9 @@ type HandlerOptions struct {
 	// anything is sent; of one that is no [*http.Transport] only the text of
 	// an address can be checked.
 	HTTP *http.Client
-	// Port of the listener that waits for the browser; 0: any that is free.
-	// A client that was registered by hand has to be registered with the
-	// address http://127.0.0.1:PORT/callback; one that is registered on the
-	// fly gets a path of its own.
+	// Port of the listener that waits for the browser; 0: any free one. A client registered by hand
+	// must be registered with the address http://127.0.0.1:PORT/callback; one that is registered
+	// dynamically gets its own path.
 	Port int
 	// Timeout of a whole sign-in; 0: 5 minutes.
 	Timeout time.Duration
@@ -141,7 +138,7 @@ func (s *SignIns) Forget(server string) error {
 	return s.update(ctx, func(f *storeFile) { f.removeRecords(func(r *record) bool { return r.Server == server }) })
 }
 
-// Known lists what is stored, sorted by server and URL.
+// Known lists the stored sign-ins, sorted by server and URL.
 func (s *SignIns) Known() ([]SignInInfo, error) {
 	f, err := s.read()
 	if err != nil {
@@ -157,8 +154,8 @@ func (s *SignIns) Known() ([]SignInInfo, error) {
 	return infos, nil
 }
 
-// signInNeeded is the error for a server that needs a person. One who is there has
-// already run the command.
+// signInNeeded is the error for a server that needs a sign-in. It names the command, unless a
+// person has just run it.
 func (h *handler) signInNeeded(why string) error {
 	if h.opts.Interactive {
 		return &SignInError{Server: h.server, Why: errors.New(why)}

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// fixedPath is the listener's path for a client that was registered by
-	// hand, with an address that has to be known beforehand.
+	// fixedPath is the listener's path for a client that was registered by hand, whose address must
+	// be known in advance.
 	fixedPath = "/callback"
 	maxPasted = 32 << 10
 )
@@ -32,10 +32,10 @@ type signinAnswer struct {
 	err       error
 }
 
-// errState says that an answer belongs to no sign-in of ours.
+// errState says that a redirect belongs to no sign-in of ours.
 var errState = errors.New("the answer does not belong to this sign-in (wrong state)")
 
-// parseResponse reads the parameters of an answer. Only one with our state counts.
+// parseResponse parses the parameters of a redirect. Only one with our state counts.
 func parseResponse(q url.Values, state string) (signinAnswer, error) {
 	if len(q["state"]) != 1 || subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(state)) != 1 {
 		return signinAnswer{}, errState
@@ -72,8 +72,7 @@ func clip(s string) string {
 	return s
 }
 
-// pasted reads what a person pasted: the whole address the browser ended at,
-// or what stands after its question mark.
+// pasted parses what a person pasted: the whole address the browser ended at, or its query.
 func pasted(text, state string) (signinAnswer, error) {
 	text = strings.TrimSpace(text)
 	if len(text) > maxPasted {
@@ -194,8 +193,8 @@ func (e *callbackListener) handler(host, path string) http.Handler {
 	})
 }
 
-// waitResponse shows the person where to sign in and waits for the first answer. A
-// request with a wrong state is no answer: anybody on the machine can send one.
+// waitResponse shows the person where to sign in and waits for the first redirect. A request with a
+// wrong state is ignored: any program on the machine can send one.
 func (h *handler) waitResponse(ctx context.Context, e *callbackListener, addr string) (signinAnswer, error) {
 	if h.opts.Show != nil {
 		h.opts.Show(addr)

@@ -19,10 +19,10 @@ const (
 	maxRedirects = 3
 )
 
-// errBarred says that a server named an address that it has no say over.
+// errBarred says that a server named an address that it may not use.
 var errBarred = errors.New("the server may not send helve there")
 
-// errScheme says that an address is neither https nor this machine's.
+// errScheme says that an address is neither https nor on this machine.
 var errScheme = errors.New("the address has to be https, or http on this machine")
 
 // A hostGuard checks every request of a sign-in. The server's own origin is allowed. Elsewhere,
@@ -142,7 +142,7 @@ func (g *hostGuard) vet(ctx context.Context, u *url.URL) error {
 	return nil
 }
 
-// checkHost refuses a place that this server has no say over.
+// checkHost refuses a place that this server may not use.
 func (g *hostGuard) checkHost(ctx context.Context, host string, k kind) error {
 	if k == public || k != nowhere && !g.narrow && k == g.serverKind(ctx) {
 		return nil
@@ -150,9 +150,9 @@ func (g *hostGuard) checkHost(ctx context.Context, host string, k kind) error {
 	return fmt.Errorf("%s is %s: %w", host, k, errBarred)
 }
 
-// serverKind is where the server is. If its address does not say so, that is where
-// it shows a certificate for its name: whoever owns a name can have it resolve
-// to any address, and would open a private network that way.
+// serverKind returns the kind of network of the server. If its address does not show it, the server
+// must have a certificate for its name there: the owner of a name can make it resolve to any
+// address, and could open a private network that way.
 func (g *hostGuard) serverKind(ctx context.Context) kind {
 	host := g.own.Hostname()
 	if k, ok := literalKind(host); ok || g.own.Scheme != "https" {

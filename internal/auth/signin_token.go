@@ -44,7 +44,7 @@ func choose(secret string, offered []string) style {
 	}
 }
 
-// A grant is a token endpoint's answer.
+// A grant is a successful response of a token endpoint.
 type grant struct {
 	access, refresh string
 	scopes          []string
@@ -75,8 +75,8 @@ func (r *signinRefusal) final() bool {
 	return false
 }
 
-// lasting reports whether only a person can help: the server understood and
-// said no, rather than being busy or broken.
+// lasting reports whether only a person can help: the server refused, rather than being busy or
+// broken.
 func (r *signinRefusal) lasting() bool {
 	switch r.code {
 	case "temporarily_unavailable", "server_error", "slow_down":
@@ -138,8 +138,8 @@ func (h *handler) obtain(ctx context.Context, r *record, form url.Values) (*gran
 	return parseGrant(resp.StatusCode, data, started)
 }
 
-// parseGrant reads an answer of a token endpoint. No error repeats any of it
-// but an error code of the usual form.
+// parseGrant parses a response of a token endpoint. Errors contain nothing of it but an error code
+// in the usual form.
 func parseGrant(status int, data []byte, started time.Time) (*grant, error) {
 	var a struct {
 		Access  string          `json:"access_token"`
@@ -186,8 +186,8 @@ func tokenText(s string) bool {
 	return s != "" && len(s) <= maxToken && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// signinCode returns an OAuth error code if it looks like one, else nothing: a
-// server's text is not passed on.
+// signinCode returns s if it looks like an OAuth error code, else nothing: a server's text is not
+// passed on.
 func signinCode(s string) string {
 	if len(s) > 64 || strings.ContainsFunc(s, func(r rune) bool { return !signinPlain(r) }) {
 		return ""

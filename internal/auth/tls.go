@@ -24,7 +24,7 @@ type Pair struct {
 	// Names are the hosts the certificate is for, without wildcards. They may go into Bind.Names:
 	// only the owner has that certificate.
 	Names []string
-	// Warning is to be shown to the person, if there is one.
+	// Warning, if not empty, must be shown to the user.
 	Warning string
 }
 
@@ -98,8 +98,8 @@ func readPEM(what, file string) ([]byte, fs.FileMode, error) {
 	return text, info.Mode().Perm(), nil
 }
 
-// hasBlock tells whether there is a block whose type ends with kind, which
-// covers "EC PRIVATE KEY" and the like.
+// hasBlock reports whether there is a block whose type ends with kind, which covers "EC PRIVATE
+// KEY" and the like.
 func hasBlock(text []byte, kind string) bool {
 	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
 		if strings.HasSuffix(block.Type, kind) {
@@ -109,7 +109,7 @@ func hasBlock(text []byte, kind string) bool {
 	return false
 }
 
-// namesOf are the hosts a certificate is for that can be hosts of ours.
+// namesOf returns the hosts of a certificate that can be hosts of ours.
 func namesOf(leaf *x509.Certificate) (names []string) {
 	for _, name := range leaf.DNSNames {
 		if isName(lower(name)) { // a wildcard is not a name

@@ -14,8 +14,8 @@ import (
 
 const tokenBytes = 32
 
-// Private tells whether a folder is one that only its owner can enter, and no
-// link: what lies there is the owner's word.
+// Private returns an error unless a folder can only be entered by its owner, and is not a link:
+// only then are its contents trusted.
 func Private(dir string) error {
 	f, err := openFolder(dir)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// Where files have no owner and mode in our sense, the folder's access list
-// is what protects: it lies in the person's profile.
+// Where files have no owner and mode as on Unix, the access list of the folder protects it: it is
+// in the user's profile.
 
 func openFolder(dir string) (*os.File, error) {
 	info, err := os.Lstat(dir)

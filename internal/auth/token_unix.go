@@ -29,7 +29,7 @@ func openFile(path string) (*os.File, error) {
 	return f, err
 }
 
-// checkPrivate tells whether what was opened is ours and closed to others.
+// checkPrivate checks that an opened file is ours and not accessible to others.
 func checkPrivate(path string, info fs.FileInfo) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || int64(st.Uid) != int64(os.Geteuid()) {

@@ -21,8 +21,8 @@ type response struct {
 	code   string // of a problem
 }
 
-// send writes raw bytes to a new connection and returns the answers to it, to
-// the end of the connection or the beginning of a stream.
+// send writes raw bytes to a new connection and returns the responses, up to the end of the
+// connection or the beginning of a stream.
 func (s *site) send(raw string) ([]response, error) {
 	c, err := s.dial()
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *site) send(raw string) ([]response, error) {
 	return got, err
 }
 
-// readAnswers reads until the connection ends; err says how, if not well.
+// readAnswers reads until the connection ends; err is set if it did not end cleanly.
 func readAnswers(in *bufio.Reader, method string) (all []response, err error) {
 	for {
 		if _, err := in.Peek(1); err == io.EOF {
@@ -81,7 +81,7 @@ func isGate(code string) bool {
 	}, code)
 }
 
-// checkResponse checks what holds for every answer, whoever gives it.
+// checkResponse checks what must hold for every response, whatever its source.
 func (s *site) checkResponse(r reporter, name string, a response) {
 	r.Helper()
 	for header, values := range a.header {
@@ -102,7 +102,7 @@ func (s *site) checkResponse(r reporter, name string, a response) {
 		r.Errorf("%s: it leads to %q", name, to)
 	}
 	if a.header.Get("X-Frame-Options") == "" {
-		// Of the HTTP server itself: what it could not read never came to us.
+		// Responses of the HTTP server itself: it could not parse the request and never called us.
 		if !slices.Contains([]int{400, 431, 501, 505}, a.status) {
 			r.Errorf("%s: status %d without our headers", name, a.status)
 		}
@@ -111,7 +111,7 @@ func (s *site) checkResponse(r reporter, name string, a response) {
 	s.judgeHeaders(r, name, a)
 }
 
-// leadsHere tells whether a browser stays with us when it goes to a place.
+// leadsHere reports whether a redirect stays on our server.
 func (s *site) leadsHere(to string) bool {
 	u, err := url.Parse(strings.ReplaceAll(to, "\\", "/")) // browsers take one for the other
 	return err == nil && (u.Host == "" || u.Host == s.host) && (u.Scheme == "" || u.Scheme == s.scheme)

@@ -17,8 +17,7 @@ type attack struct {
 
 func one(status int) []int { return []int{status} }
 
-// hosts are names that were made to lead to us, and spellings of ours that no
-// client of ours uses.
+// hosts returns names rebound to us, and spellings of ours that no client of ours uses.
 func (s *site) hosts(d door) []attack {
 	var all []attack
 	for _, host := range []string{
@@ -69,7 +68,7 @@ func (s *site) targets(d door) []attack {
 	}
 }
 
-// origins are pages that are not ours.
+// origins returns requests of pages that are not ours.
 func (s *site) origins(d door) []attack {
 	var all []attack
 	own := s.scheme + "://" + s.host
@@ -103,7 +102,7 @@ func (s *site) origins(d door) []attack {
 	)
 }
 
-// sites are what a browser says about who made it send.
+// sites returns requests with the browser's headers about their initiator.
 func (s *site) sites(d door) []attack {
 	var all []attack
 	own := "Origin: " + s.scheme + "://" + s.host

@@ -167,7 +167,7 @@ func (s *site) quick(r reporter, d door) {
 	s.endless(r, d)
 }
 
-// sendAttack sends one hostile request and checks what comes back.
+// sendAttack sends one hostile request and checks the response.
 func (s *site) sendAttack(r reporter, d door, a attack) {
 	r.Helper()
 	name := fmt.Sprintf("%s: %s", d, a.name)

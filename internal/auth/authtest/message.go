@@ -27,7 +27,7 @@ func (s *site) withoutToken(d door) rawRequest {
 	return m
 }
 
-// post is a request with a body of a type, wherever it goes.
+// post returns a request with a body of a type.
 func (s *site) post(d door, kind, body string) rawRequest {
 	d.method = "GET"
 	m := s.good(d).sending(body).withHeader("Content-Type: " + kind)
@@ -56,8 +56,7 @@ func (m rawRequest) to(method, target string) rawRequest {
 	return m
 }
 
-// String is the request as it goes over the wire. The connection ends with it,
-// unless it says otherwise.
+// String returns the request as sent. It closes the connection, unless it says otherwise.
 func (m rawRequest) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\n", m.method, m.target, m.host)
@@ -75,7 +74,7 @@ func (m rawRequest) String() string {
 	return b.String() + "\r\n" + m.body
 }
 
-// chunked is the request with a raw body said to be in chunks.
+// chunked returns the request with a raw body that is declared as chunked.
 func (m rawRequest) chunked(body string) string {
 	return m.sending("").withHeader("Transfer-Encoding: chunked").String() + body
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// heads are methods, protocols and sizes that are not ours.
+// heads returns requests with methods, protocols and sizes that we do not accept.
 func (s *site) heads(d door) []attack {
 	var all []attack
 	for _, m := range []string{"TRACE", "TRACK", "DEBUG", "PROPFIND", "SEARCH", "BREW", "get", "Post", "G-E-T", "M\x21"} {

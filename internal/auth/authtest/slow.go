@@ -27,8 +27,8 @@ func (s *site) pipelined(r reporter, d door) {
 	}
 }
 
-// endless sends a body that does not end, with and without a token: the server
-// says so, and hangs up.
+// endless sends an endless body, with and without a token: the server must refuse it and close the
+// connection.
 func (s *site) endless(r reporter, d door) {
 	r.Helper()
 	good := s.post(d, "application/json", "")
@@ -97,7 +97,7 @@ func (s *site) slow(r reporter, doors []door) {
 	}
 }
 
-// A drip is a request that goes on in small pieces.
+// A drip is a request that is sent in small pieces.
 type drip struct {
 	first, next string
 	want        []int // the answer, if there has to be one
