@@ -11,9 +11,8 @@ import (
 // maxURL is the longest URL that is read, before and after it is normalised.
 const maxURL = 64 << 10
 
-// An Address is a URL, read once. The same value is what rules are matched on,
-// what is resolved, dialled and sent. Two URLs that mean the same by their
-// spelling alone are equal. The zero value is no address.
+// An Address is a URL, parsed once. The same value is matched against rules, resolved, dialed and
+// sent. Two URLs that differ only in spelling are equal. The zero value is no address.
 type Address struct {
 	scheme string // http or https
 	host   string // lower case, punycode, no trailing dot; an IP address as netip writes it
@@ -23,10 +22,9 @@ type Address struct {
 	ip     netip.Addr // of a literal host
 }
 
-// Read reads a URL in the one way that all readers agree on, and refuses with
-// [CodeInvalidURL] what some read otherwise: credentials, backslashes, control
-// characters, numbers for hosts that are not plain IP addresses, hosts that
-// are spelled with look-alike characters or percent signs.
+// Read parses a URL in the one way that all parsers agree on, and refuses with [CodeInvalidURL]
+// what some parse differently: credentials, backslashes, control characters, numbers for hosts that
+// are not plain IP addresses, hosts that are spelled with look-alike characters or percent signs.
 func Read(raw string) (Address, error) {
 	a, err := read(raw)
 	if err != nil {
@@ -90,7 +88,7 @@ func checkCharacters(raw string) *Error {
 	return nil
 }
 
-// readAuthority reads what is between the slashes.
+// readAuthority parses the host and port.
 func (a *Address) readAuthority(s string) *Error {
 	if strings.Contains(s, "@") {
 		return invalid("it has a user name or password before an @; leave that out")
@@ -141,8 +139,8 @@ func (a Address) Host() string {
 	return host + ":" + strconv.Itoa(int(a.port))
 }
 
-// Place is what the host says by itself: for IP addresses and for localhost
-// names. Other names are [Unknown] before they are looked up.
+// Place returns the place that the host itself shows: for IP addresses and for localhost names.
+// Other names are [Unknown] before they are looked up.
 func (a Address) Place() Place {
 	if a.ip.IsValid() {
 		return PlaceOf(a.ip)
@@ -199,8 +197,8 @@ func ascii(s string) string {
 	return b.String()
 }
 
-// normalizeEscapes writes each byte of a part of a URL in the one way: what needs no
-// percent sign without, all else with one. Bytes of also stand for themselves.
+// normalizeEscapes writes each byte of a part of a URL in one way: without a percent sign where
+// possible, and with one otherwise. Bytes of also are not escaped.
 func normalizeEscapes(s, also string) string {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -236,7 +234,7 @@ func unreserved(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '.' || c == '_' || c == '~'
 }
 
-// unhex is the byte that two hexadecimal digits stand for.
+// unhex returns the byte that two hexadecimal digits encode.
 func unhex(s string) (byte, bool) {
 	if len(s) < 2 {
 		return 0, false

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// maxRatio is how far a body may inflate past the limit before it is taken for
-// one that was made to do that.
+// maxRatio is the compression ratio, beyond the limit, above which a body counts as a decompression
+// bomb.
 const maxRatio = 100
 
 // maxOverhead is how much longer than what it decodes to a body may be.
@@ -23,14 +23,13 @@ const maxOverhead = 1 << 20
 
 var errEndless = errors.New("the encoded body has no end")
 
-// maxStray is how much may follow a body without being taken for more of it:
-// what ends a TLS connection does.
+// maxStray is how many bytes may follow a body, such as the end of a TLS connection.
 const maxStray = 64 << 10
 
 // progressEvery is the interval at which progress of a body is reported.
 const progressEvery = 250 * time.Millisecond
 
-// page reads the body of an answer.
+// page reads the body of a response.
 func (a *response) page(ctx context.Context, limit int64) (*Page, error) {
 	resp := a.resp
 	if resp.StatusCode == http.StatusSwitchingProtocols {
@@ -76,7 +75,7 @@ func (a *response) watched(body io.Reader) io.Reader {
 	return &watched{r: body, tell: a.progress, next: time.Now().Add(progressEvery)}
 }
 
-// A watched reader tells how far it is.
+// A watched is a reader that reports its progress.
 type watched struct {
 	r    io.Reader
 	tell func(bytes int64)
@@ -107,8 +106,7 @@ func (p *Page) endedBy(err error, encoded bool) (*Page, error) {
 	return nil, err
 }
 
-// mayLie reports whether the answer announced where it ends, and more could
-// follow.
+// mayLie reports whether the response announced its length, and more bytes could follow.
 func (a *response) mayLie() bool {
 	switch a.resp.StatusCode {
 	case http.StatusNoContent, http.StatusNotModified:
@@ -172,8 +170,7 @@ func inflater(raw *counted) (io.Reader, error) {
 	return flate.NewReader(raw), nil
 }
 
-// counted counts what is taken from it, to the byte: no decoder puts a buffer
-// before what can give single bytes.
+// A counted counts exactly what is read from it: no decoder buffers a reader of single bytes.
 type counted struct {
 	r       *bufio.Reader
 	n, most int64

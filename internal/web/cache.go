@@ -28,7 +28,7 @@ type Cache struct {
 	uses     uint64
 }
 
-// A sessionPages is what is kept for a session.
+// A sessionPages holds the pages of a session.
 type sessionPages struct {
 	pages map[string]*list.Element
 	bytes int64
@@ -49,7 +49,7 @@ func (c *Cache) now() time.Time {
 	return time.Now()
 }
 
-// old says whether a page is not to be used any more.
+// old reports whether a page must not be used any more.
 func (k *kept) old(now time.Time) bool {
 	age := now.Sub(k.at)
 	return age < 0 || age >= cacheAge

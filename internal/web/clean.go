@@ -44,8 +44,8 @@ func cleanText(s string) string {
 	return out.String()
 }
 
-// shapes knows the marks that only say how letters and emoji beside them are
-// drawn or where a line may end. Ordinary pages are full of them.
+// shapes reports whether a character only affects how letters and emoji beside it are drawn or
+// where a line may break. Ordinary pages are full of them.
 func shapes(r rune) bool {
 	switch {
 	case r == '\u00ad', r >= '\u200b' && r <= '\u200f', r == '\u2060', r == '\ufeff', r == '\ufe0e', r == '\ufe0f':

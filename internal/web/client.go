@@ -20,7 +20,7 @@ const (
 	acceptedCodes = "gzip"
 )
 
-// A Resolver looks names up. It must return when its context is done.
+// A Resolver looks up names. It must return when its context is done.
 type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
@@ -29,16 +29,16 @@ type Resolver interface {
 type Options struct {
 	// UserAgent is sent as it is.
 	UserAgent string
-	// Fallback is the agent of one second try, where a site answers the first
-	// with a challenge that only browsers can meet. Empty for none.
+	// Fallback is the user agent of one retry, if a site answers the first request with a challenge
+	// that only browsers can meet. Empty for none.
 	Fallback string
-	// Proxy is empty for none, "environment" for what the environment says, or
-	// the URL of an http, https or socks5 proxy. It resolves the names.
+	// Proxy is empty for none, "environment" for the environment's, or the URL of an http, https or
+	// socks5 proxy, which resolves the names.
 	Proxy string
 	// Resolver is net.DefaultResolver if it is nil.
 	Resolver Resolver
-	// Dial connects to an address that has been looked at, or to the proxy. If
-	// it is nil, a dialer is used that looks once more at what it dials.
+	// Dial connects to an address that was checked, or to the proxy. If it is nil, a dialer is used
+	// that checks the address again.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// TLS is the usual if it is nil.
 	TLS *tls.Config

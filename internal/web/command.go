@@ -22,7 +22,7 @@ type command struct {
 	secret  secret
 }
 
-// where names the program. Its arguments may hold a secret.
+// where names the program, without its arguments, which may hold a secret.
 func (c *command) where() string { return "command " + text.VisibleLine(c.argv[0]) }
 
 // input is what the program reads. All fields are always there; tokens is 0
@@ -62,7 +62,7 @@ func (c *command) search(ctx context.Context, q SearchQuery) (string, error) {
 	return c.read(out, q)
 }
 
-// runError words why a program did not answer.
+// runError words why a program failed.
 func (c *command) runError(err error) error {
 	why := ""
 	switch {
@@ -80,7 +80,7 @@ func (c *command) runError(err error) error {
 
 func (c *command) name() string { return filepath.Base(c.argv[0]) }
 
-// look says where the command is set.
+// look says where the command is configured.
 func (c *command) look() string { return fmt.Sprintf("See %s.command in the config.", c.section) }
 
 // read takes what the program printed: a list of results as JSON, or any text
@@ -108,8 +108,8 @@ func (c *command) read(out []byte, q SearchQuery) (string, error) {
 	return shortened(c.secret.hide(cleanText(string(out))), q.chars()), nil
 }
 
-// structured reports whether a text is meant to be JSON. A line such as
-// "[1] Title" or "[Title](address)" is not.
+// structured reports whether a text looks like JSON. A line such as "[1] Title" or
+// "[Title](address)" does not.
 func structured(out []byte) bool {
 	switch {
 	case len(out) == 0:

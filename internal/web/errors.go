@@ -19,8 +19,8 @@ const (
 	CodeConnection          = "connection"           // no connection, or not to the end
 )
 
-// An Error says why there is no page. Its text is fit for a model: what
-// happened, where, and what to do about it.
+// An Error says why there is no page. Its text is written for a model: what happened, where, and
+// what to do about it.
 type Error struct {
 	Code    string
 	Message string

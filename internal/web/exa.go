@@ -11,8 +11,7 @@ import (
 // exa asks a server that speaks MCP, by a single call without a session.
 type exa struct{ *site }
 
-// A call is the message that MCP calls a tool by. The order of the fields is
-// part of what is sent.
+// A call is the MCP message of a tool call. The order of the fields is part of what is sent.
 type call struct {
 	Version string `json:"jsonrpc"`
 	ID      int    `json:"id"`
@@ -102,7 +101,7 @@ func noCodeTool(err error) bool {
 	return strings.Contains(said, exaCode) && (strings.Contains(said, "not found") || strings.Contains(said, "unknown tool"))
 }
 
-// bounded holds a server to the size it was asked for; 0 is any.
+// bounded limits a server's text to the requested size; 0 is no limit.
 func (e *exa) bounded(found string, most int) string {
 	if most == 0 {
 		return found

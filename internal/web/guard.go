@@ -15,8 +15,7 @@ import (
 	"golang.org/x/net/http/httpproxy"
 )
 
-// How long an address may take to answer, if another is left to try, and if
-// none is.
+// How long connecting to an address may take, if another one is left to try, and if none is.
 const (
 	dialTimeout     = 5 * time.Second
 	lastDialTimeout = 30 * time.Second
@@ -160,8 +159,7 @@ func lookupFailure(at Address, err error) *Error {
 	return &Error{Code: CodeUnknownHost, Message: fmt.Sprintf("the host %s could not be looked up: %v", at.host, err), Err: err}
 }
 
-// dial connects to the first address that answers. Each has its share of the
-// time that is left.
+// dial connects to the first address that responds. Each has its share of the remaining time.
 func (c *Client) dial(ctx context.Context, w way, port uint16) (net.Conn, error) {
 	var first error
 	for i, ip := range alternate(w.ips) {
@@ -189,8 +187,8 @@ func (c *Client) dialOne(ctx context.Context, to netip.AddrPort, share time.Dura
 	return d.DialContext(ctx, "tcp", to.String())
 }
 
-// only lets a dialer connect to what was looked at, at the last moment there
-// is to say so.
+// only makes a dialer check, just before it connects, that it connects to the address that was
+// checked.
 func only(to netip.AddrPort) func(context.Context, string, string, syscall.RawConn) error {
 	return func(_ context.Context, _, addr string, _ syscall.RawConn) error {
 		got, err := netip.ParseAddrPort(addr)
@@ -201,8 +199,8 @@ func only(to netip.AddrPort) func(context.Context, string, string, syscall.RawCo
 	}
 }
 
-// alternate puts the families in turns, so that one without a route does not
-// hold up the other. The first stays first.
+// alternate alternates the address families, so that one without a route does not delay the other.
+// The first stays first.
 func alternate(ips []netip.Addr) []netip.Addr {
 	var six, four []netip.Addr
 	for _, ip := range ips {
@@ -292,7 +290,7 @@ func usableProxy(set string) error {
 	return proxyWrong(errors.New("what the environment says is no URL"))
 }
 
-// proxyWrong does not show the setting, which may hold a password.
+// proxyWrong does not show the setting, which may contain a password.
 func proxyWrong(err error) *Error {
 	return &Error{Code: CodeConnection, Message: fmt.Sprintf("the proxy setting can not be used: %v", err), Err: err}
 }

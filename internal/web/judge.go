@@ -12,7 +12,7 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// An Asker decides about requests: alone, or by asking a person.
+// An Asker decides requests: by the rules, or by asking a person.
 type Asker interface {
 	permission.Asker
 	// Allowed decides without asking anybody.
@@ -66,7 +66,7 @@ func (j *Judge) Hop(ctx context.Context, h Hop) error {
 	return nil
 }
 
-// request is what a person is asked about a hop.
+// request returns the permission request for a hop.
 func (j *Judge) request(h Hop, place Place) permission.Request {
 	url := h.Address.String()
 	req := permission.Request{
@@ -92,7 +92,7 @@ func (j *Judge) request(h Hop, place Place) permission.Request {
 	return req
 }
 
-// addresses lists what a name leads to, in an order of its own.
+// addresses lists the addresses of a name, sorted.
 func addresses(ips []netip.Addr) string {
 	sorted := slices.SortedFunc(slices.Values(ips), netip.Addr.Compare)
 	var out []string

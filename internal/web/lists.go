@@ -18,7 +18,7 @@ const maxHits = 200
 // takes no more memory than it has bytes.
 type items[T any] []T
 
-// UnmarshalJSON never fails: what is no array is an empty one.
+// UnmarshalJSON never fails: anything but an array is an empty one.
 func (all *items[T]) UnmarshalJSON(data []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if t, err := dec.Token(); err != nil || t != json.Delim('[') {
@@ -79,8 +79,8 @@ func (s *searxng) search(ctx context.Context, q SearchQuery) (string, error) {
 	return found, nil
 }
 
-// silent words that nothing was found, and that this may be because the
-// engines behind the server did not answer it.
+// silent says that nothing was found, and that the engines behind the server may not have answered
+// it.
 func (s *searxng) silent(engines items[items[word]]) string {
 	var names []string
 	for _, e := range engines {

@@ -10,7 +10,7 @@ import (
 	"github.com/helve-dev/helve/internal/text"
 )
 
-// What is used where a query leaves a field empty, and what bounds it.
+// The defaults of a query, and their limits.
 const (
 	defaultCount  = 8
 	maxCount      = 100
@@ -25,7 +25,7 @@ const (
 	codeTimeout = 30 * time.Second
 )
 
-// A SearchQuery is what is looked for. A field that is zero means the default.
+// A SearchQuery is what to search for. Zero fields mean the defaults.
 type SearchQuery struct {
 	Text      string
 	Code      bool   // code and documentation are wanted, not pages of any kind
@@ -52,7 +52,7 @@ func (q SearchQuery) withDefaults() SearchQuery {
 	return q
 }
 
-// chars is how many characters an answer may have whose size is ours to bound.
+// chars returns how many characters an answer may have whose size we choose.
 func (q SearchQuery) chars() int {
 	switch {
 	case q.MaxChars > 0:
@@ -71,34 +71,33 @@ func (q SearchQuery) lead() string {
 	return "Search"
 }
 
-// A SearchEngine answers queries. It may be used by many at once.
+// A SearchEngine answers queries. It may be used concurrently.
 type SearchEngine interface {
-	// Search returns the answer as text, or "" where nothing was found. An error
-	// is an [*Error], or the cause of ctx where a person ended the search.
+	// Search returns the results as text, or "" if nothing was found. An error is an [*Error], or
+	// the cause of ctx if it was cancelled.
 	Search(ctx context.Context, q SearchQuery) (text string, err error)
-	// Where says in a few words where a query goes, for who has to allow it:
-	// "searxng at http://localhost:8888". It holds no secret.
+	// Where says in a few words where a query is sent, for a permission request: "searxng at
+	// http://localhost:8888". It contains no secret.
 	Where() string
 }
 
-// SearchOptions choose an engine. They are what the config says under websearch or
-// codesearch: provider, endpoint, key, command and timeout_ms.
+// SearchOptions choose an engine. They are the settings under websearch or codesearch in the
+// config: provider, endpoint, key, command and timeout_ms.
 type SearchOptions struct {
-	// Section is where in the config these options stand: websearch when
-	// empty. Errors name it, so that they say what to change.
+	// Section is the config section of these options: websearch when empty. Errors name it.
 	Section string
 	// Provider is one of exa, searxng, brave, tavily and command.
 	Provider string
 	// Endpoint is the address of the server where it is not the usual one.
 	// searxng has no usual one.
 	Endpoint string
-	// Key is what the server knows the user by. brave and tavily need it.
+	// Key identifies the user to the server. brave and tavily require it.
 	Key string
 	// Command is the program, with its arguments, of the provider command. It
 	// is given the query as JSON and prints results as JSON, or any text.
 	Command []string
-	// Run runs a program for the provider command: it must end it when ctx ends
-	// and bound what it keeps of its output.
+	// Run runs a program for the provider command: it must end it when ctx ends and bound its
+	// output.
 	Run func(ctx context.Context, argv []string, stdin []byte) (stdout []byte, err error)
 	// Client makes the requests; a plain one is made when nil.
 	Client *Client
@@ -106,12 +105,11 @@ type SearchOptions struct {
 	Timeout time.Duration
 }
 
-// A SearchError is a search that failed. Neither it nor what it says holds the key.
+// A SearchError is a search that failed. Its text does not contain the key.
 type SearchError struct {
-	// Code says what kind of failure it was: timeout, key (missing or refused),
-	// rate-limit, status (another HTTP status), server (the engine itself
-	// reports a failure), reply (what came could not be read), command, or one
-	// of the codes of [web.Error].
+	// Code is the kind of failure: timeout, key (missing or refused), rate-limit, status (another
+	// HTTP status), server (the engine itself reports a failure), reply (unreadable), command, or
+	// one of the codes of [Error].
 	Code string
 	// Message is for the model and the user.
 	Message string
@@ -125,8 +123,8 @@ func (e *SearchError) Error() string { return e.Message }
 // errTimeout is the cause of a search's own deadline.
 var errTimeout = errors.New("the search took too long")
 
-// rawSearchError is a failure before it is worded: the message lacks the name of the
-// search, and may hold secrets.
+// A rawSearchError is a failure before it is worded: the message lacks the name of the search, and
+// may contain secrets.
 type rawSearchError struct {
 	code   string
 	status int
@@ -150,8 +148,8 @@ type engine struct {
 	secret  secret
 }
 
-// NewSearchEngine returns the engine that the options choose. An error says which key of
-// the config has to be set.
+// NewSearchEngine returns the engine that the options choose. An error says which key of the config
+// must be set.
 func NewSearchEngine(o SearchOptions) (SearchEngine, error) {
 	if o.Section == "" {
 		o.Section = "websearch"
@@ -214,7 +212,7 @@ func (o SearchOptions) commandProvider() (provider, error) {
 	return &command{argv: append([]string(nil), o.Command...), run: o.Run, section: o.Section, secret: o.secret()}, nil
 }
 
-// missingKey words that a key of the config is missing.
+// missingKey is the error for a missing key of the config.
 func (o SearchOptions) missingKey(key, what string) error {
 	return fmt.Errorf("%s.provider %s needs %s.%s: %s", o.Section, o.Provider, o.Section, key, what)
 }
@@ -233,7 +231,7 @@ func (e *engine) searchTimeout(q SearchQuery) time.Duration {
 	return webTimeout
 }
 
-// Search bounds the provider's search in time and words what goes wrong.
+// Search bounds the duration of the provider's search and words its errors.
 func (e *engine) Search(ctx context.Context, q SearchQuery) (string, error) {
 	if ctx.Err() != nil {
 		return "", e.searchFailure(ctx, q, ctx.Err())

@@ -34,7 +34,7 @@ func (p Place) Never() bool {
 	return false
 }
 
-// Says is the place in a sentence: "10.0.0.1 is …".
+// Says describes the place in a sentence: "10.0.0.1 is …".
 func (p Place) Says() string {
 	switch p {
 	case Public:
@@ -57,9 +57,8 @@ func (p Place) Says() string {
 	return "not looked up"
 }
 
-// PlaceOf tells where an address is. One that carries an IPv4 address inside
-// (mapped, compatible, NAT64, 6to4) is where that one is. What is not known to
-// be open to all is never [Public].
+// PlaceOf returns the place of an address. One that contains an IPv4 address (mapped, compatible,
+// NAT64, 6to4) has the place of that one. Only addresses known to be public are [Public].
 func PlaceOf(ip netip.Addr) Place {
 	ip = carried(ip.WithZone("").Unmap())
 	switch {
@@ -73,8 +72,7 @@ func PlaceOf(ip netip.Addr) Place {
 	return place6(ip)
 }
 
-// metadata knows the addresses of the services in which a cloud tells a
-// machine its credentials.
+// metadata reports whether an address is one at which a cloud gives a machine its credentials.
 func metadata(ip netip.Addr) bool {
 	switch ip.String() {
 	case "169.254.169.254", "169.254.170.2", "169.254.170.23", // most; containers at Amazon
@@ -122,7 +120,7 @@ func place6(ip netip.Addr) Place {
 	return Reserved
 }
 
-// carried is the IPv4 address that an IPv6 one stands for, if it does.
+// carried returns the IPv4 address in an IPv6 one, if there is one.
 func carried(ip netip.Addr) netip.Addr {
 	if !ip.Is6() || ip.IsLoopback() || ip.IsUnspecified() {
 		return ip
@@ -146,7 +144,7 @@ func inRanges(ip netip.Addr, ranges ...string) bool {
 	return false
 }
 
-// placeOfName is what a host name says without being looked up.
+// placeOfName returns the place that a host name shows without a lookup.
 func placeOfName(host string) Place {
 	switch {
 	case host == "localhost" || strings.HasSuffix(host, ".localhost"):

@@ -22,9 +22,8 @@ type hit struct {
 	parts                []string // what the page says
 }
 
-// A block is a result as it is shown: lines that are always there, and a text
-// that may be shortened. All lines but the first are indented, so that no
-// result can look like two.
+// A block is a result as shown: lines that are always there, and a text that may be shortened. All
+// lines but the first are indented, so that one result cannot look like two.
 type block struct {
 	head string
 	body string
@@ -69,7 +68,7 @@ func render(hits []hit, q SearchQuery, hide func(string) string) string {
 	return s
 }
 
-// notice says what the bound has cost.
+// notice says what was left out.
 func notice(most, lost, short int) string {
 	said := fmt.Sprintf("\n\n(Bounded to %d characters.", most)
 	if lost > 0 {
@@ -173,8 +172,7 @@ func shortenToFit(blocks []block, room int) (short int) {
 	return short
 }
 
-// shortened returns s with at most most characters, and a line that says so
-// where it had more.
+// shortened returns at most most characters of s, and a line that says so if it had more.
 func shortened(s string, most int) string {
 	head, more := cutText(s, most)
 	if !more {

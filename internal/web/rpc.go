@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A message is what a server answers a call of a tool with.
+// A message is a server's response to a tool call.
 type message struct {
 	Result *struct {
 		Content items[struct {
@@ -19,11 +19,10 @@ type message struct {
 	Error json.RawMessage `json:"error"`
 }
 
-// readReply returns the text of the first answer in a reply that has one, or
-// "" where none has. A reply is one JSON message, an array of them, or a
-// stream of events that hold them; whatever else is in a stream is skipped.
-// A failure that the server reports is an error, and so is a reply of which
-// nothing is an answer because its end is missing.
+// readReply returns the text of the first response in a reply that has one, or "" if none has. A
+// reply is one JSON message, an array of them, or a stream of events that contain them; everything
+// else in a stream is skipped. A failure that the server reports is an error, and so is a truncated
+// reply without a response.
 func readReply(body []byte, cut bool) (string, error) {
 	body = bytes.TrimPrefix(body, []byte("\ufeff"))
 	trimmed := bytes.TrimSpace(body)
@@ -48,7 +47,7 @@ func readReply(body []byte, cut bool) (string, error) {
 	return "", nil
 }
 
-// replies looks at messages until one is an answer.
+// replies reads messages until one is a response.
 type replies struct {
 	done bool
 	text string
@@ -129,7 +128,7 @@ func (r *replies) take(data []byte) bool {
 	return true
 }
 
-// look keeps a message that is an answer.
+// look keeps a message that is a response.
 func (r *replies) look(m message) {
 	if len(m.Error) > 0 && string(m.Error) != "null" {
 		r.setError(reported(m.Error))
@@ -161,7 +160,7 @@ func (r *replies) setError(said string) {
 	r.done, r.err = true, &rawSearchError{code: "server", text: said}
 }
 
-// reported words the error of a message.
+// reported words the error in a message.
 func reported(raw json.RawMessage) string {
 	var e struct {
 		Code    json.RawMessage `json:"code"`

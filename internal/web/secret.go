@@ -12,7 +12,7 @@ import (
 	"github.com/helve-dev/helve/internal/text"
 )
 
-// maxBrief is how much of a server's words an error repeats, in characters.
+// maxBrief is how much of a server's text an error repeats, in characters.
 const maxBrief = 1000
 
 // A secret is a text that must not be shown, in all the ways it may be encoded.
@@ -21,7 +21,7 @@ type secret struct {
 	starts string // what one of them can begin with
 }
 
-// secret is the key, and what looks like one in the endpoint's own query.
+// secret returns the key, and what looks like one in the endpoint's query.
 func (o SearchOptions) secret() secret {
 	keys := []string{o.Key}
 	if u, err := url.Parse(strings.TrimSpace(o.Endpoint)); err == nil {
@@ -104,8 +104,8 @@ func (k secret) hide(s string) string {
 	return out.String() + s[kept:]
 }
 
-// span returns how much of the beginning of s is the key, 0 for nothing.
-// Every character may be written in a way of its own.
+// span returns how much of the beginning of s is the key, 0 for nothing. Every character may be
+// encoded differently.
 func span(key []rune, s string) int {
 	same := 0 // characters that stand as they are, which most do
 	for same < len(key) && same < len(s) && rune(s[same]) == key[same] && s[same] < utf8.RuneSelf && !strings.ContainsRune(`%&\`, key[same]) {
@@ -129,8 +129,8 @@ func span(key []rune, s string) int {
 	return slices.Max(ends)
 }
 
-// written returns how much of the beginning of s stands for a character: as it
-// is, and as addresses, JSON and scripts, and HTML write it. 0 is not at all.
+// written returns how much of the beginning of s encodes a character: literally, or as URLs, JSON
+// and scripts, and HTML encode it. 0 means that it does not.
 func written(r rune, s string) [4]int {
 	var n [4]int
 	if s == "" {
@@ -222,8 +222,7 @@ func referred(r rune, s string) int {
 	return n - len(rest)
 }
 
-// errorText returns what a server said as the part of an error: harmless, without
-// the secret, and not too long.
+// errorText prepares a server's text for an error: sanitized, without the secret, and shortened.
 func (k secret) errorText(s string) string {
 	const enough = 64 << 10 // a page may be far longer than what is shown of it
 	s, _ = text.Cut(s, enough)

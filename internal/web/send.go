@@ -40,8 +40,7 @@ func (a *response) close() {
 	a.way.close()
 }
 
-// send makes a request, over a connection of its own to an address that was
-// looked at.
+// send makes a request, over a connection of its own to a checked address.
 func (f *fetch) send(ctx context.Context, at Address, w way) (*response, error) {
 	to, err := url.Parse(at.Origin() + at.path + at.query)
 	if err != nil {
@@ -129,8 +128,8 @@ func (ls *lines) close() {
 	}
 }
 
-// surplus counts what still comes after the end of an answer, up to a limit.
-// Servers were asked to close the connection there.
+// surplus counts the bytes that still arrive after the end of a response, up to a limit. Servers
+// were asked to close the connection there.
 func (ls *lines) surplus(ctx context.Context, limit int64) int64 {
 	ls.mu.Lock()
 	if len(ls.all) != 1 {
@@ -160,9 +159,8 @@ func (ls *lines) surplus(ctx context.Context, limit int64) int64 {
 	return n
 }
 
-// A trackedConn is a connection that stays open when the transport is done with it,
-// so that what follows an answer can be seen. Whoever still waits for it is
-// woken.
+// A trackedConn is a connection that stays open when the transport has finished with it, so that
+// what follows a response can be read. Close wakes its readers.
 type trackedConn struct {
 	net.Conn
 	once sync.Once
@@ -176,7 +174,7 @@ func (l *trackedConn) Close() error {
 	return err
 }
 
-// failure says why there was no answer.
+// failure says why there was no response.
 func (f *fetch) failure(at Address, err error) *Error {
 	var timeout net.Error
 	var record tls.RecordHeaderError
@@ -210,7 +208,7 @@ func (f *fetch) failure(at Address, err error) *Error {
 	return fail(CodeConnection, "no answer from %s: %s", host, text)
 }
 
-// untrusted reports whether a server could not show that it is who it says.
+// untrusted reports whether a server could not prove its identity.
 func untrusted(err error) bool {
 	var cert *x509.CertificateInvalidError
 	var invalid x509.CertificateInvalidError

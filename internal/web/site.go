@@ -74,7 +74,7 @@ func (o SearchOptions) site(usual, path string) (*site, error) {
 	}, nil
 }
 
-// where names the server. Its path and query may hold a secret.
+// where names the server, without its path and query, which may contain a secret.
 func (s *site) where() string {
 	if s.own {
 		return s.name + " at " + s.origin
@@ -132,9 +132,8 @@ func (s *site) get(r request) (Get, error) {
 	return g, nil
 }
 
-// checkHop lets a request go to the site itself, and to nothing else, for the user
-// has not named it. A site that the user has named may be anywhere; the usual
-// one of a provider is on the internet, and who says otherwise is not it.
+// checkHop allows requests to the site itself only, because the user has named nothing else. A site
+// that the user has named may be anywhere; a provider's default server must be on the internet.
 func (s *site) checkHop(_ context.Context, h Hop) error {
 	if h.Address.Origin() == s.origin {
 		if h.Place.Inside() && !s.own {
@@ -149,7 +148,7 @@ func (s *site) checkHop(_ context.Context, h Hop) error {
 	}
 }
 
-// insideError words that the name of a provider's server leads to somewhere else.
+// insideError says that the name of a provider's server resolves to a local address.
 func (s *site) insideError(h Hop) error {
 	return &rawSearchError{
 		code: CodeBlockedAddress,
@@ -177,7 +176,7 @@ func (s *site) unreached(err error) error {
 	}
 }
 
-// statusError words a status that is not a good one.
+// statusError words an unsuccessful status.
 func (s *site) statusError(p *Page) error {
 	f := &rawSearchError{code: "status", status: p.Status, text: string(p.Body)}
 	if strings.HasSuffix(p.Type, "html") {
@@ -203,7 +202,7 @@ func (s *site) statusError(p *Page) error {
 	return f
 }
 
-// retry words a Retry-After header that can be read.
+// retry words a valid Retry-After header.
 func retry(after string) string {
 	after = strings.TrimSpace(after)
 	if n, err := strconv.ParseUint(after, 10, 31); err == nil {

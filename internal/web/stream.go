@@ -15,10 +15,9 @@ import (
 // do.
 const maxFetchRedirects = 20
 
-// A Request is a Get whose answer is read as it comes, in the way of a
-// browser's fetch. Its header may be any but what says how the message is to
-// be read; of that, Authorization and Cookie do not follow a redirect to
-// another origin.
+// A Request is a Get whose response is read as it arrives, like a browser's fetch. It may set any
+// header except those that control the framing of the message; Authorization and Cookie do not
+// follow a redirect to another origin.
 type Request struct {
 	Get
 	// Redirect is what becomes of one: "manual" gives it back, "error" makes it
@@ -28,8 +27,8 @@ type Request struct {
 	Packed bool
 }
 
-// A Stream is an answer whose body has not come yet. It has to be closed. One
-// may close it while another reads.
+// A Stream is a response whose body has not been read yet. It must be closed, which may be done
+// while another goroutine reads.
 type Stream struct {
 	Address Address     // the last
 	Chain   []Redirect  // the redirects that led there
@@ -47,9 +46,9 @@ type Stream struct {
 	n    int64
 }
 
-// Open makes a request and gives back its answer as soon as the head of it has
-// come. The time for that is ctx's; the body goes on until it is closed. At
-// most Limit bytes of it are read, unpacked. Errors are those of [Client.Get].
+// Open makes a request and returns its response as soon as its header has arrived. ctx bounds the
+// time until then; the body continues until it is closed. At most Limit bytes of it are read, after
+// decompression. Errors are those of [Client.Get].
 func (c *Client) Open(ctx context.Context, r Request) (*Stream, error) {
 	if c.wrong != nil {
 		return nil, c.wrong
@@ -88,9 +87,8 @@ func (c *Client) Open(ctx context.Context, r Request) (*Stream, error) {
 	}
 }
 
-// fetchHeader is a copy of what may be sent, with the encodings that can be
-// unpacked. Without packing, or if they are unpacked elsewhere, it is for the
-// asker to say.
+// fetchHeader returns a copy of the allowed headers, with the supported encodings. Without
+// decompression, the caller chooses the encodings.
 func fetchHeader(r Request) http.Header {
 	own := headerOf(r.Header)
 	for name, values := range r.Header {
@@ -106,7 +104,7 @@ func fetchHeader(r Request) http.Header {
 	return own
 }
 
-// open makes the request of one hop. It returns its answer, or where that is.
+// open makes the request of one hop. It returns its response, or its redirect target.
 func (f *fetch) open(ctx context.Context, at Address, mode string) (*Stream, Address, error) {
 	way, err := f.resolveRoute(ctx, at)
 	if err != nil {

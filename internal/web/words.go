@@ -7,8 +7,8 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// Words are the words of which a rule has to hold one to name the host of an
-// address: the host with its port, or the host with a colon for every port.
+// Words are the texts of which a rule must contain one to name the host of an address: the host
+// with its port, or the host with a colon for every port.
 func (a Address) Words() []string {
 	host := a.Host()
 	name := host
@@ -18,8 +18,8 @@ func (a Address) Words() []string {
 	return []string{host, name + ":"}
 }
 
-// Aliases are other ways to write the same address, for rules that restrict:
-// the IPv4 address that an IPv6 one stands for, and a name as people read it.
+// Aliases are other spellings of the same address, for rules that restrict: the IPv4 address in an
+// IPv6 one, and a name in Unicode.
 func (a Address) Aliases() []string {
 	var out []string
 	add := func(host string) {
