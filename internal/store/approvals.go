@@ -11,8 +11,8 @@ import (
 
 var _ permission.ApprovalStore = (*Store)(nil)
 
-// KeepApproval keeps a, in place of an approval of the same id. Approvals are
-// few and matter, so they survive a power loss whatever [Options].Sync says.
+// KeepApproval stores a, replacing an approval of the same id. Approvals are few and important, so
+// they survive a power loss whatever [Options].Sync says.
 func (s *Store) KeepApproval(a permission.Approval) error {
 	if a.ID == "" {
 		return errors.New("keeping an approval: it has no id")

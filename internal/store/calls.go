@@ -64,9 +64,9 @@ func (s *Store) insert(ctx context.Context, c record.Call) error {
 	}})
 }
 
-// Finish records how a call that this store began has ended: ID, Session,
-// State, Result, Error and Ended of c. The first ending stands: a call that is
-// unknown or has ended is ErrNotRunning. Like Record it takes no context.
+// Finish records how a call that this store began has ended: ID, Session, State, Result, Error and
+// Ended of c. Only the first end counts: for a call that is unknown or has ended it returns
+// ErrNotRunning. Like Record it takes no context.
 func (s *Store) Finish(c record.Call) error {
 	if err := final(c); err != nil {
 		return err
@@ -215,7 +215,7 @@ func (s *Store) Calls(ctx context.Context, q record.CallQuery) (out []record.Cal
 	return out, err
 }
 
-// callsSQL words a query. There are few wordings, so each stays prepared.
+// callsSQL builds a query. There are few variants, so each stays prepared.
 func callsSQL(q record.CallQuery) (string, []any, error) {
 	text := "SELECT " + narrow + wide + ", seq FROM call WHERE 1"
 	if q.Brief {

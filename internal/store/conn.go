@@ -107,7 +107,7 @@ func (c *conn) query(ctx context.Context, each func([]driver.Value) error, query
 	return errors.Join(err, rows.Close())
 }
 
-// queryInt runs a query whose answer is one number.
+// queryInt runs a query whose result is one number.
 func (c *conn) queryInt(query string) (n int64, err error) {
 	err = c.query(context.Background(), func(row []driver.Value) error {
 		n, _ = row[0].(int64)

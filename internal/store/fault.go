@@ -12,8 +12,8 @@ import (
 // errDamaged is a file that SQLite opens and that is not sound all the same.
 var errDamaged = errors.New("database is malformed")
 
-// fault words err for a person: what was being done, where, and what to do.
-// Damage is remembered, so that the next Open looks for it.
+// fault words err for a person: what was being done, where, and what to do. Damage is recorded, so
+// that the next Open checks for it.
 func (s *Store) fault(doing string, err error) error {
 	where := s.path
 	if where == "" {
@@ -24,7 +24,7 @@ func (s *Store) fault(doing string, err error) error {
 	return explain(doing, where, err)
 }
 
-// suspicion is the file that says that the store was seen to be damaged.
+// suspicion is the file that records that the store was seen to be damaged.
 func (s *Store) suspicion() string { return filepath.Join(s.runDir(), "damaged") }
 
 func explain(doing, where string, err error) error {

@@ -13,10 +13,9 @@ import (
 // errBadLog is a write-ahead log that is not one.
 var errBadLog = errors.New("its log is not readable")
 
-// soundLog reports whether the write-ahead log at path is missing, empty or
-// begins as one does. SQLite ignores any other without a word, and with it
-// what was committed to it. (The log itself carries no locks, so unlike the
-// database it may be opened and closed beside SQLite.)
+// soundLog reports whether the write-ahead log at path is missing, empty or has a valid header.
+// SQLite silently ignores any other, and with it the transactions in it. (The log itself carries no
+// locks, so unlike the database it may be opened and closed beside SQLite.)
 func soundLog(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -48,7 +47,7 @@ func soundLog(path string) bool {
 	return a == binary.BigEndian.Uint32(head[24:]) && b == binary.BigEndian.Uint32(head[28:])
 }
 
-// moveLog takes an unreadable log out of the way. The caller holds the lock.
+// moveLog moves an unreadable log aside. The caller holds the lock.
 func (s *Store) moveLog() error {
 	log := s.path + "-wal"
 	if s.othersAlive() {

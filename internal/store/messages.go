@@ -125,7 +125,7 @@ func bodyOf(p *message.Part) *string {
 	return nil
 }
 
-// amend replaces what a model or a tool put into a call and JSON cannot hold.
+// amend replaces values in a call that JSON cannot represent.
 func amend(state *message.State) {
 	if len(state.Input) > 0 && !json.Valid(state.Input) {
 		state.Raw, state.Input = string(state.Input), json.RawMessage("{}")
@@ -152,9 +152,8 @@ const selectMessages = `SELECT m.id, m.created, m.data, p.id, p.data, p.body
 	FROM message m LEFT JOIN part p ON p.session = m.session AND p.message = m.id WHERE m.session = ?
 	ORDER BY m.created, m.id, p.id`
 
-// Messages returns the conversation of a session: the messages by time and
-// id, the parts of each by id. What is damaged is replaced by a sentence that
-// says so, and the rest is returned.
+// Messages returns the conversation of a session: the messages by time and id, the parts of each by
+// id. Damaged content is replaced by a sentence that says so.
 func (s *Store) Messages(ctx context.Context, session string) ([]message.Message, error) {
 	return s.conversation(ctx, session, selectMessages, session)
 }

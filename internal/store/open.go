@@ -153,7 +153,7 @@ func (s *Store) prepareConn(c *conn) error {
 	return err
 }
 
-// recoverDead looks after what dead processes left behind.
+// recoverDead cleans up after dead processes.
 func (s *Store) recoverDead() error {
 	unclean, err := s.recover()
 	if err != nil && !damaged(err) {
@@ -204,7 +204,7 @@ func (s *Store) createOrMigrate() (*conn, error) {
 	return s.upgrade(migrations())
 }
 
-// replace is attend for damage that only a full look has shown.
+// replace is attend for damage that only a full check has found.
 func (s *Store) replace(found error) (*conn, error) {
 	lock, err := s.attention()
 	if err != nil {
@@ -298,8 +298,7 @@ func (s *Store) upgrade(steps []string) (*conn, error) {
 	return s.openExisting()
 }
 
-// moveAside takes a damaged file out of the way and begins a new one. The
-// caller holds the lock.
+// moveAside moves a damaged file aside and creates a new one. The caller holds the lock.
 func (s *Store) moveAside(found error) (*conn, error) {
 	if s.othersAlive() {
 		return nil, fmt.Errorf("%s is damaged and another process is using it; stop that one and try again: %w", s.path, found)

@@ -21,16 +21,16 @@ import (
 
 const lockExt = ".lock"
 
-// An owner is a store that begins calls, as others see it: a name on its
-// rows, and a lock file of that name that the system frees when it dies.
+// An owner identifies a store that begins calls to other processes: a name on its rows, and a lock
+// file of that name that the system frees when the process dies.
 type owner struct {
 	once sync.Mutex
 	name atomic.Pointer[string] // set once the lock is held
 	lock *flock.Flock
 }
 
-// ownerName returns the store's name on rows. The first use takes the lock: no row
-// of ours is written before it is held.
+// ownerName returns the store's name on rows. The first use takes the lock: none of our rows is
+// written before.
 func (s *Store) ownerName() (string, error) {
 	if n := s.owner.name.Load(); n != nil {
 		return *n, nil
@@ -68,7 +68,7 @@ func (o *owner) take(dir string) (string, error) {
 		if !ok {
 			continue // someone looks whether it is alive
 		}
-		// Whoever looked before the lock was held has removed the file.
+		// A process that looked before the lock was held has removed the file.
 		mine, err := lock.Stat()
 		if err == nil {
 			if there, err := os.Stat(path); err == nil && os.SameFile(mine, there) {
@@ -81,15 +81,14 @@ func (o *owner) take(dir string) (string, error) {
 	return "", errors.New("the lock file keeps disappearing")
 }
 
-// release gives the lock up at the end of a life.
+// release releases the lock when the store is closed.
 func (o *owner) release() {
 	if o.lock != nil {
 		removeLock(o.lock)
 	}
 }
 
-// removeLock removes a lock file that is held, before it is let go where the
-// system allows that.
+// removeLock removes a locked file, before it is unlocked where the system allows that.
 func removeLock(lock *flock.Flock) {
 	removed := os.Remove(lock.Path()) == nil
 	_ = lock.Close()
@@ -112,7 +111,7 @@ func seize(path string) (lock *flock.Flock, gone bool) {
 	return lock, true
 }
 
-// othersAlive reports whether another store that has begun calls lives.
+// othersAlive reports whether another store that has begun calls is open.
 func (s *Store) othersAlive() bool {
 	return slices.ContainsFunc(s.lockFiles(), func(path string) bool { return !abandoned(path) })
 }
@@ -136,9 +135,8 @@ func (s *Store) lockFiles() []string {
 	return out
 }
 
-// recovered interrupts the calls of processes that have died since the store
-// was opened, and reports whether there were such processes. It is asked
-// before a call is said to run.
+// recovered interrupts the calls of processes that have died since the store was opened, and
+// reports whether there were any. It is called before a call is reported as running.
 func (s *Store) recovered() bool {
 	if s.path == "" || !slices.ContainsFunc(s.lockFiles(), abandoned) {
 		return false
@@ -159,9 +157,8 @@ func abandoned(path string) bool {
 	return gone
 }
 
-// recover turns the unfinished calls of processes that are gone into
-// interrupted ones, and removes the lock files of the dead. unclean says that
-// there were dead.
+// recover marks the unfinished calls of dead processes as interrupted, and removes their lock
+// files. unclean reports that there were any.
 func (s *Store) recover() (unclean bool, err error) {
 	dead := map[string]*flock.Flock{}
 	defer func() {

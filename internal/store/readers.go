@@ -9,8 +9,8 @@ import (
 // maxReaders bounds the connections that read at once.
 const maxReaders = 4
 
-// readers are connections that only read, opened when first needed. They see
-// what is committed and never wait for the writer.
+// readers are read-only connections, opened on first use. They see what is committed and never wait
+// for the writer.
 type readers struct {
 	path  string
 	slots chan struct{}

@@ -42,9 +42,8 @@ func migrations() []string {
 		) WITHOUT ROWID;
 		CREATE INDEX sight_file ON sight(file, hash);`,
 		`ALTER TABLE approval ADD COLUMN place TEXT NOT NULL DEFAULT '';`,
-		// The keys begin with the session, so that they also find what is of it.
-		// The body of a part is its long text, which is not worth the reading as
-		// JSON; the rest of it is in data.
+		// The keys begin with the session, so that they also find what belongs to it. The body of a
+		// part is its long text, which is not worth decoding as JSON; the rest of it is in data.
 		`ALTER TABLE session ADD COLUMN slug TEXT NOT NULL DEFAULT '';
 		ALTER TABLE session ADD COLUMN provider TEXT NOT NULL DEFAULT '';
 		ALTER TABLE session ADD COLUMN model TEXT NOT NULL DEFAULT '';
@@ -62,7 +61,7 @@ func migrations() []string {
 		);
 		CREATE TABLE turn(session TEXT PRIMARY KEY, owner TEXT NOT NULL, who TEXT NOT NULL) WITHOUT ROWID;
 		CREATE TABLE forgotten(session TEXT PRIMARY KEY) WITHOUT ROWID;`,
-		// How a command ended stands in the narrow column of what failed.
+		// How a command ended is in the narrow column of errors.
 		`UPDATE call SET code = json_extract(metadata, '$.exit')
 		WHERE kind IS NULL AND code IS NULL AND metadata LIKE '%"exit":%' AND json_valid(metadata)
 			AND json_type(metadata, '$.exit') = 'integer' AND json_extract(metadata, '$.exit') != 0;`,
@@ -97,9 +96,9 @@ func execScript(c *conn, text string) error {
 	return err
 }
 
-// keepCopy writes a sound copy of the database beside it before a migration.
-// It goes through SQLite: to open and close the file by other means would
-// drop the locks that this process may hold on it.
+// keepCopy writes a consistent copy of the database beside it before a migration. It uses SQLite:
+// opening and closing the file by other means would drop the locks that this process may hold on
+// it.
 func keepCopy(c *conn, path string, version int64) (string, error) {
 	name := fmt.Sprintf("%s.v%d-%s", path, version, stamp(time.Now()))
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)

@@ -38,16 +38,15 @@ type Session struct {
 	Tokens model.Tokens       `json:"tokens,omitzero"` // of its own messages, as who writes them adds them up
 	Cost   float64            `json:"cost,omitempty"`  // likewise, in US dollars
 
-	// First is the tool of its first call with what that was about, its title
-	// or else its arguments, where the session has no title of its own. It is
-	// read, and never written.
+	// First is the tool of its first call with its title or else its arguments, if the session has
+	// no title of its own. It is read, and never written.
 	First string `json:"first,omitempty"`
 }
 
 const sessionColumns = "id, dir, project, agent, parent, title, created, updated, slug, provider, model, rules, tokens, cost"
 
-// sessionRead are the columns to read, with what a session without a title is
-// known by. An index leads to its first call.
+// sessionRead are the columns to read, with what identifies a session without a title. An index
+// finds its first call.
 const sessionRead = sessionColumns + `, CASE WHEN title = '' THEN (
 	SELECT trim(call.tool || ' ' || substr(coalesce(nullif(call.title, ''), call.input), 1, 120)) FROM call WHERE call.session = session.id ORDER BY call.seq LIMIT 1
 ) END`
@@ -182,7 +181,7 @@ func (s *Store) insertSession(ctx context.Context, v Session, conflict string) (
 	return n, err
 }
 
-// remember notes when a session's row was written. The caller holds the lock.
+// remember records when a session's row was written. The caller holds the lock.
 func (s *Store) remember(id string, at int64) {
 	if len(s.touched) >= maxKnown {
 		clear(s.touched)
@@ -190,8 +189,8 @@ func (s *Store) remember(id string, at int64) {
 	s.touched[id] = at
 }
 
-// stale reports whether the time of a session's last use is to be written
-// with a call or message of now, and takes it for written.
+// stale reports whether the time of a session's last use must be written with a call or message of
+// now, and records it as written.
 func (s *Store) stale(id string, now int64) bool {
 	if id == "" {
 		return false

@@ -14,8 +14,8 @@ type Sight struct {
 	Encoding string
 }
 
-// See keeps what a session saw of a file. It goes along with the next write,
-// because losing it costs no more than reading the file again.
+// See records what a session saw of a file. It is part of the next write, because losing it only
+// costs reading the file again.
 func (s *Store) See(session, file string, sight Sight) {
 	s.w.later(&op{single: true, run: func(c *conn) error {
 		_, err := c.exec(`INSERT INTO sight(session, file, hash, seen, encoding) VALUES(?, ?, ?, ?, ?)
@@ -37,7 +37,7 @@ func (s *Store) Sight(ctx context.Context, session, file string) (sight Sight, o
 	return sight, ok, err
 }
 
-// Turn tells that contents were put back: who had seen from has seen to.
+// Turn records that contents were restored: sessions that had seen from now have seen to.
 func (s *Store) Turn(ctx context.Context, file, from, to string) error {
 	return s.write(ctx, "writing what was seen", &op{single: true, run: func(c *conn) error {
 		_, err := c.exec("UPDATE sight SET hash = ? WHERE file = ? AND hash = ?", to, file, from)
