@@ -28,7 +28,7 @@ var (
 type JobProcess interface {
 	// Done is closed when the direct child has ended.
 	Done() <-chan struct{}
-	// Status says how it ended, after Done.
+	// Status returns how it ended, after Done.
 	Status() (code int, signal string)
 	// Signal sends a signal, named as in "TERM", to the whole tree.
 	Signal(name string) error
@@ -49,7 +49,7 @@ type JobsOptions struct {
 	Now      func() time.Time // time.Now
 }
 
-// A JobSpec says what a new job is.
+// A JobSpec describes a new job.
 type JobSpec struct {
 	ID      string    // letters, digits, - and _; made up when empty
 	Session string    // who owns it
@@ -73,7 +73,7 @@ type JobStreams struct {
 	In   io.WriteCloser // its input; nil: closed
 }
 
-// A JobState says where a job stands.
+// A JobState is the state of a job.
 type JobState string
 
 // The states of a job.
@@ -84,7 +84,7 @@ const (
 	JobDamaged JobState = "damaged" // its entry in the ledger cannot be read
 )
 
-// A JobInfo is a job as it stands.
+// A JobInfo is a snapshot of a job.
 type JobInfo struct {
 	ID      string    `json:"id"`
 	Session string    `json:"session,omitempty"`
@@ -174,8 +174,7 @@ func (j *Jobs) For(session string) *Jobs {
 
 func (j *Jobs) mine(session string) bool { return j.session == "" || j.session == session }
 
-// A JobSlot is the right to run one more job. It is given back by Add or Release,
-// whichever comes first.
+// A JobSlot is the right to run one more job. Add or Release give it back, whichever comes first.
 type JobSlot struct {
 	jobs *Jobs
 	once sync.Once
@@ -268,7 +267,7 @@ func (j *Jobs) take(s JobSpec, p JobProcess, st JobStreams) (JobInfo, error) {
 	return info, nil
 }
 
-// newJob makes the folder of a job, which is to be discarded on an error.
+// newJob makes the folder of a job, which must be discarded on an error.
 func (j *Jobs) newJob(s JobSpec, p JobProcess, st JobStreams) (*job, error) {
 	if s.Session == "" {
 		s.Session = j.session
@@ -309,7 +308,7 @@ func (t *jobTable) reserve() (sweep bool, err error) {
 	return sweep, nil
 }
 
-// check also cuts what is too long for the ledger.
+// check also shortens what is too long for the ledger.
 func (s *JobSpec) check() error {
 	if s.ID != "" && !validID(s.ID) {
 		return fmt.Errorf("job id %q: not letters, digits, - and _, %d at most", s.ID, mostID)
@@ -321,7 +320,7 @@ func (s *JobSpec) check() error {
 	return nil
 }
 
-// clip cuts a text to so many bytes, and says so.
+// clip shortens a text to a number of bytes, with a note.
 func clip(s string, most int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= most {

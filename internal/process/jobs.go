@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// pollTime is between looks at a job that runs in another process.
+// pollTime is the interval of checks of a job that runs in another process.
 const pollTime = 100 * time.Millisecond
 
 // List returns the jobs of a session, all of them when it is empty, the
@@ -48,7 +48,7 @@ func (j *Jobs) running() []*job {
 	return out
 }
 
-// find returns a job of this process, or else what the ledger says about it.
+// find returns a job of this process, or else its entry in the ledger.
 func (j *Jobs) find(id string) (*job, JobInfo, error) {
 	j.mu.Lock()
 	b := j.jobs[id]
@@ -78,9 +78,8 @@ func (j *Jobs) Get(id string) (JobInfo, bool) {
 	return info, err == nil
 }
 
-// Output returns what a job printed, from an offset on, a negative one
-// counting from the end, at most limit bytes (64 KiB when 0, 1 MiB at most).
-// It gives what is there and does not wait.
+// Output returns what a job printed, from an offset on, a negative one counting from the end, at
+// most limit bytes (64 KiB when 0, 1 MiB at most). It returns what is available and does not wait.
 func (j *Jobs) Output(id string, offset int64, limit int) (JobOutput, error) {
 	_, info, err := j.find(id)
 	if err != nil {
@@ -97,8 +96,8 @@ func readOutput(dir string, info JobInfo, offset int64, limit int) (JobOutput, e
 	return c, nil
 }
 
-// Wait returns when a job has ended, with all that its command started, or when
-// the bound is over; the Info tells which.
+// Wait returns when a job has ended, with all that its command started, or when the bound is over;
+// the JobInfo shows which.
 func (j *Jobs) Wait(ctx context.Context, id string, bound time.Duration) (JobInfo, error) {
 	b, info, err := j.find(id)
 	if err != nil {
@@ -218,8 +217,8 @@ func (j *Jobs) EndSession(ctx context.Context, session string) error {
 	return errors.Join(errs...)
 }
 
-// Close ends all jobs and waits until nothing of this set runs any more. No
-// job can be added afterwards; the others can still be read.
+// Close ends all jobs and waits until nothing of them runs any more. No job can be added
+// afterwards; the ledger can still be read.
 func (j *Jobs) Close() error {
 	if j.session == "" {
 		j.mu.Lock()

@@ -14,7 +14,7 @@ import (
 	"github.com/helve-dev/helve/internal/text"
 )
 
-// What is kept of what a program says.
+// The limits of a journal.
 const (
 	keptLines  = 1000
 	keptBytes  = 256 << 10
@@ -55,8 +55,8 @@ func NewJournal(folder, name string) *Journal {
 	return j
 }
 
-// JournalFiles names the files that hold what a program has said in whichever process
-// it ran, the older one first. They need not be there.
+// JournalFiles returns the names of the files with a program's output, whichever process ran it,
+// the older one first. They may be missing.
 func JournalFiles(folder, name string) []string {
 	if folder == "" {
 		return nil
@@ -80,8 +80,8 @@ func fileName(name string) string {
 	return plain[:min(len(plain), 64)] + "-" + hex.EncodeToString(sum[:4])
 }
 
-// Add adds a line that came from a place: stderr, stdout, log or helve. When
-// too much comes at once, lines are dropped and counted, but never ours.
+// Add adds a line with its source: stderr, stdout, log or helve. When lines come too fast, they are
+// dropped and counted, but never our own.
 func (j *Journal) Add(from, line string) {
 	if strings.TrimSpace(line) == "" {
 		return
@@ -166,8 +166,7 @@ func (j *Journal) openFile(n int64) error {
 	return nil
 }
 
-// Message adds what a program says through its protocol; data that is no text
-// is added as JSON.
+// Message adds what a program logs through its protocol; data that is not text is added as JSON.
 func (j *Journal) Message(level, logger string, data any) {
 	s, ok := data.(string)
 	if !ok {
@@ -186,7 +185,7 @@ func (j *Journal) Message(level, logger string, data any) {
 	j.Add("log", s)
 }
 
-// Lines returns what is kept in memory, oldest first, each with its time.
+// Lines returns the lines in memory, oldest first, each with its time.
 func (j *Journal) Lines() []string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -197,8 +196,8 @@ func (j *Journal) Lines() []string {
 	return out
 }
 
-// Last returns the last lines that came from a place, n at most, as they came:
-// the last words of a program that has ended.
+// Last returns the last lines of a source, at most n, unchanged: the last output of a program that
+// has ended.
 func (j *Journal) Last(from string, n int) []string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -212,7 +211,7 @@ func (j *Journal) Last(from string, n int) []string {
 	return out[max(0, len(out)-n):]
 }
 
-// Close closes the file. What is added later stays in memory only.
+// Close closes the file. Later lines stay in memory only.
 func (j *Journal) Close() {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -39,9 +39,8 @@ type supervisorState struct {
 
 	send sync.Mutex // held while a frame is written
 
-	// mu is held while a command is started, while the dead are reaped and
-	// while the living are looked for: so a process number that was read is
-	// still that of the same child.
+	// mu is held while a command is started, the dead are reaped or the living are listed: so a
+	// process number stays valid meanwhile.
 	mu       sync.Mutex
 	calls    map[uint64]*kept
 	byPID    map[int]*kept // of those whose own process is not reaped
@@ -231,8 +230,8 @@ func (k *supervisorState) sendMessage(m *message) {
 	}
 }
 
-// spawn starts a command, in a session of its own and with a tag, and closes
-// the files that came for it.
+// spawn starts a command, in a session of its own and with a tag, and closes the files that came
+// with the request.
 func (k *supervisorState) spawn(m *message, fds []int) {
 	c := &kept{id: m.id, mark: m.mark}
 	k.mu.Lock()

@@ -18,8 +18,8 @@ func (r *Runner) startKept(context.Context, SupervisorSpec, *spawn, *Process) er
 
 func (r *Runner) closeKeepers() error { return nil }
 
-// KeeperMain is for Linux alone; elsewhere commands run directly. It says so
-// and returns an exit code.
+// KeeperMain exists on Linux only; elsewhere commands run directly. It prints that and returns an
+// exit code.
 func KeeperMain() int {
 	fmt.Fprintln(os.Stderr, "keeper: not on this system")
 	return 1

@@ -20,7 +20,7 @@ const (
 	mostEntries  = 128       // jobs that are kept
 )
 
-// A ledgerEntry is what job.json holds: the job, and how to know its processes.
+// A ledgerEntry is the content of job.json: the job, and how to identify its processes.
 type ledgerEntry struct {
 	Version int `json:"version"`
 	JobInfo
@@ -28,8 +28,8 @@ type ledgerEntry struct {
 	Owner identity `json:"owner"`
 }
 
-// MarshalJSON writes an entry. Without it, that of the job in it would be
-// taken, which knows nothing of the rest.
+// MarshalJSON encodes an entry. Without it, the method of the embedded job would be promoted and
+// drop the rest.
 func (e ledgerEntry) MarshalJSON() ([]byte, error) {
 	type info JobInfo
 	return json.Marshal(struct {
@@ -40,8 +40,7 @@ func (e ledgerEntry) MarshalJSON() ([]byte, error) {
 	}{e.Version, info(e.JobInfo), e.Start, e.Owner})
 }
 
-// An identity tells a process from all others, also from a later one that got
-// its number.
+// An identity distinguishes a process from all others, including a later one with the same number.
 type identity struct {
 	PID   int    `json:"pid"`
 	Start string `json:"start,omitempty"`
@@ -67,7 +66,7 @@ const (
 	elsewhere          // on another machine or in another container, or on a system that does not tell: not to be seen from here
 )
 
-// seen says what is known about a process, from where me is.
+// seen returns what is known about a process, as seen from me.
 func (id identity) seen(me identity) presence {
 	switch {
 	case id == me:
@@ -90,7 +89,7 @@ func alive(pid int, start string) bool {
 	return ok && start != "" && now == start
 }
 
-// record writes the entry of a job, as it stands.
+// record writes the entry of a job.
 func (b *job) record() error {
 	b.saving.Lock()
 	defer b.saving.Unlock()
@@ -150,7 +149,7 @@ func parseEntry(id string, data []byte) (ledgerEntry, error) {
 	return e, nil
 }
 
-// sound reports whether a job is as one of ours would be.
+// sound reports whether a job has valid values.
 func (i JobInfo) sound() bool {
 	switch i.State {
 	case JobRunning, JobEnded, JobLost:

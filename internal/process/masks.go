@@ -23,10 +23,9 @@ const maxFolders = 200_000
 var ErrTooManyFolders = errors.New("there are too many folders to find every file in them that may not be read, so the wall could not cover them all: " +
 	"start in a folder with less below it, remove what is not needed, or set the config key wall.level to off")
 
-// Masks finds the files of a tree that the rules keep from being read, so that
-// the kernel can keep them from commands too. It remembers folders by the time
-// they were changed, which no command can set, and looks again only into those
-// that were, so that it can be asked before every command.
+// Masks finds the files of a tree that the rules deny to read, so that the kernel can deny them to
+// commands too. It caches folders by their change time, which no command can set, and reads only
+// changed ones again, so that it can be called before every command.
 type Masks struct {
 	mu    sync.Mutex
 	trees map[string]*masked // by roots and rules
@@ -43,8 +42,8 @@ type maskedFolder struct {
 	denied  []string // absolute
 	below   []string
 
-	// What other names of denied files are here, as far as those were looked
-	// for. Which file a name stands for changes with the folder only.
+	// The other names of denied files here, as far as they were searched for. They change with the
+	// folder only.
 	sought  string
 	aliases []string
 }
@@ -56,9 +55,8 @@ type PathFilter struct {
 	Names  func(file string) []string // the names of a file that rules are about
 }
 
-// Find returns the files below the roots that may not be read, sorted, with
-// the other names that such a file has there. Links are not followed: what
-// they lead to is masked where it is.
+// Find returns the files below the roots that may not be read, sorted, with the other names of such
+// files there. Links are not followed: their targets are masked where they are.
 func (m *Masks) Find(ctx context.Context, roots []string, s PathFilter) ([]string, error) {
 	if s.Passes == nil {
 		return nil, nil
@@ -84,8 +82,7 @@ func (m *Masks) Find(ctx context.Context, roots []string, s PathFilter) ([]strin
 	return slices.Compact(out), nil
 }
 
-// walk goes through all folders below the roots. It takes what it can from
-// those that are known.
+// walk visits all folders below the roots, and uses cached ones.
 func (m *Masks) walk(ctx context.Context, known map[string]*maskedFolder, roots []string, s PathFilter) (map[string]*maskedFolder, error) {
 	most := m.most
 	if most == 0 {
@@ -117,8 +114,8 @@ func (m *Masks) walk(ctx context.Context, known map[string]*maskedFolder, roots 
 	return seen, nil
 }
 
-// visit returns what is in a folder: what is known, if that is still so. It
-// returns nothing where no command could look either.
+// visit returns the contents of a folder: the cached ones, if they are still valid. It returns
+// nothing if no command could read it either.
 func visit(dir string, known *maskedFolder, s PathFilter) (*maskedFolder, error) {
 	info, err := os.Lstat(dir)
 	if executorClosed(err) || err == nil && !info.IsDir() {
@@ -136,14 +133,13 @@ func visit(dir string, known *maskedFolder, s PathFilter) (*maskedFolder, error)
 	return lookPath(dir, changed, s)
 }
 
-// executorClosed reports whether an error means that there is nothing to be found.
-// Any other may be over in a moment, and what was not seen would stay open.
+// executorClosed reports whether an error means that there is nothing to be found. Other errors may
+// be temporary, and what was not seen would stay readable.
 func executorClosed(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)
 }
 
-// tree returns what is remembered under a key. Few are kept: each is the rules
-// of an agent.
+// tree returns the cache of a key. Few are kept: each is for the rules of an agent.
 func (m *Masks) tree(key string) *masked {
 	if m.trees == nil {
 		m.trees = map[string]*masked{}
@@ -189,9 +185,8 @@ func lookPath(dir string, changed time.Time, s PathFilter) (*maskedFolder, error
 	return f, nil
 }
 
-// aliases returns the other names of denied files. Only where one of them has
-// several names is there anything to look for, and then once in each folder
-// until that changes or other files are to be looked for.
+// aliases returns the other names of denied files. It searches only if one of them has several
+// names, and then once in each folder until the folder or the denied files change.
 func aliases(ctx context.Context, folders map[string]*maskedFolder, denied []string) ([]string, error) {
 	wanted := map[fileID]bool{}
 	var key []string

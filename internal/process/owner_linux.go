@@ -107,7 +107,7 @@ func (k *supervisorState) hitAll(roots []int, sig unix.Signal) unix.Errno {
 	return result
 }
 
-// list tells about the living processes of a command.
+// list returns the living processes of a command.
 func (k *supervisorState) list(id uint64) (alive []Survivor) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -124,7 +124,7 @@ func (k *supervisorState) list(id uint64) (alive []Survivor) {
 	return alive
 }
 
-// end ends all processes of a command and answers with what is left.
+// end ends all processes of a command and reports what is left.
 func (k *supervisorState) end(m *message) {
 	if m.grace > 0 && k.hit(m.id, unix.SIGTERM) == 0 {
 		k.hit(m.id, unix.SIGCONT) // one that is stopped would not hear it
@@ -152,8 +152,8 @@ func (k *supervisorState) end(m *message) {
 	k.sendMessage(&message{op: opAnswer, ask: m.ask, list: k.list(m.id)})
 }
 
-// some says whether a command has a process, and gives what is closed when
-// the next process of any command ends.
+// some reports whether a command has a process, and returns a channel that is closed when the next
+// process of any command ends.
 func (k *supervisorState) some(id uint64) (bool, <-chan struct{}) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

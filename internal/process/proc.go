@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// ErrClosed says that the Runner takes no more commands.
+// ErrClosed says that the Runner accepts no more commands.
 var ErrClosed = errors.New("runner: closed")
 
 // ErrKeeper is wrapped by the error of a command whose supervisor could not be started or was lost.
@@ -39,14 +39,14 @@ type SupervisorSpec struct {
 
 	// Attr is for starting the helper, as in new namespaces; nil is plain.
 	Attr *syscall.SysProcAttr
-	// Files are open in the helper from descriptor 4 on, for what comes
-	// before [KeeperMain]; commands do not get them.
+	// Files are open in the helper from descriptor 4 on, for what runs before [KeeperMain];
+	// commands do not get them.
 	Files []*os.File
 	// Wall requires the sandbox: where no supervisor can run, Start fails.
 	Wall bool
 }
 
-// RunnerOptions say how a Runner works.
+// RunnerOptions configure a Runner.
 type RunnerOptions struct {
 	// Helper is a program that calls [KeeperMain] when it is started with the
 	// arguments of a Place. Without one, or on another system than Linux,
@@ -159,7 +159,7 @@ func (r *Runner) Start(ctx context.Context, c Command, out *os.File) (*Process, 
 	return p, nil
 }
 
-// newSpawn looks up and fills in what a command needs.
+// newSpawn resolves and completes a command.
 func (r *Runner) newSpawn(c Command, out *os.File) (*spawn, error) {
 	path := c.Path
 	if !strings.ContainsRune(path, os.PathSeparator) {

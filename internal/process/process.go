@@ -46,7 +46,7 @@ func (p *Process) PID() int { return p.pid }
 // still run, see [Process.Survivors].
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Status says how the command ended. It is to be called after Done is closed.
+// Status returns how the command ended. It must be called after Done is closed.
 func (p *Process) Status() Status { return p.status }
 
 // Stdin writes to the command's standard input, nil when it has none. Close
@@ -67,7 +67,7 @@ func (p *Process) End(grace time.Duration) (left []Survivor, err error) { return
 // command's own unless it is done.
 func (p *Process) Survivors() ([]Survivor, error) { return p.by.list(p) }
 
-// setStatus tells everybody that the command's own process has ended.
+// setStatus records that the command's own process has ended, and wakes all waiters.
 func (p *Process) setStatus(s Status) {
 	p.status = s
 	if p.stdin != nil {

@@ -4,8 +4,8 @@ package process
 
 import "golang.org/x/sys/unix"
 
-// Start times are not known here, so no process of another runtime is ever
-// signalled, and a job of another runtime counts as lost.
+// Start times are not available here, so no process of another runtime is ever signalled, and a job
+// of another runtime counts as lost.
 
 func look(int) (process, bool) { return process{}, false }
 

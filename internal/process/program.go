@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A Program goes on beside the calls, such as one that offers tools.
+// A Program is a program that runs beside the calls, such as an MCP server.
 type Program struct {
 	Path   string // looked up in PATH when it has no separator
 	Args   []string
@@ -26,7 +26,7 @@ type Program struct {
 	Env   []string // all its variables, in place of those that commands get and of Set; nil for those
 	// Input is what it reads instead of a pipe; it stays open.
 	Input *os.File
-	// Silent says that it reads nothing but the end where it has no Input.
+	// Silent says that it gets only the end of its standard input if it has no Input.
 	Silent bool
 	// AsCommands runs the program where commands run: in the sandbox if there is one for them or if
 	// it is ReadOnly, and without restrictions otherwise.

@@ -6,20 +6,19 @@ import (
 	"sort"
 )
 
-// A redactor takes secrets out of a stream: each is replaced by a note that
-// names the variable. It holds back no more than a secret's length, so that
-// one that comes in two pieces is found too.
+// A redactor removes secrets from a stream: each is replaced by a note that names the variable. It
+// holds back no more than a secret's length, to find one that arrives in two pieces.
 type redactor struct {
 	secrets []hidden // longest first
 	longest int
 	held    []byte
 
-	// What is used again from piece to piece.
+	// Buffers that are reused.
 	joined, out []byte
 	where       []int
 }
 
-// A hidden is a secret, and what is shown in its place.
+// A hidden is a secret and its replacement.
 type hidden struct{ value, note []byte }
 
 func newRedactor(secrets []Secret) *redactor {
@@ -59,8 +58,7 @@ func (r *redactor) heldBack() []byte {
 	return held
 }
 
-// replace replaces every secret that stands whole in p, and says behind which
-// place nothing was replaced.
+// replace replaces every complete secret in p, and returns the end of the last one.
 func (r *redactor) replace(p []byte) (out []byte, safe int) {
 	const gone = -1
 	next := r.where // where each stands next
@@ -96,7 +94,7 @@ func (r *redactor) replace(p []byte) (out []byte, safe int) {
 	return r.out, safe
 }
 
-// open says how many bytes at the end of p may be the beginning of a secret.
+// open returns how many bytes at the end of p may be the beginning of a secret.
 func (r *redactor) open(p []byte) int {
 	for n := min(len(p), r.longest-1); n > 0; n-- {
 		tail := p[len(p)-n:]
@@ -124,8 +122,8 @@ func (r *redactor) filter() func(p []byte, end bool) []byte {
 	}
 }
 
-// reader is the rest of a stream of which the beginning went through the
-// filter: what that holds back comes first.
+// reader returns the rest of a stream whose beginning went through the filter: what the filter
+// holds back comes first.
 func (r *redactor) reader(of io.ReadCloser) io.ReadCloser {
 	if len(r.secrets) == 0 {
 		return of

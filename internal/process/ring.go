@@ -51,14 +51,12 @@ func (g geometry) valid() bool {
 	return g.head >= 0 && g.head <= mostData && g.ring <= mostData && g.chunk > 0 && g.chunk < g.ring/2
 }
 
-// oldest is the first byte behind the head that a reader may rely on, when so
-// much was written.
+// oldest is the first byte after the head that a reader may rely on, when total bytes were written.
 func (g geometry) oldest(total int64) int64 {
 	return max(g.head, total-(g.ring-2*g.chunk))
 }
 
-// position is the place of a byte in the file, and how many that follow lie in one
-// piece with it.
+// position returns the place of a byte in the file, and how many that follow are contiguous.
 func (g geometry) position(off int64) (pos, piece int64) {
 	if off < g.head {
 		return dataStart + off, g.head - off
@@ -67,7 +65,7 @@ func (g geometry) position(off int64) (pos, piece int64) {
 	return dataStart + g.head + in, g.ring - in
 }
 
-// A slot says how much a ring file holds.
+// A slot records how much a ring file holds.
 type slot struct {
 	geometry
 	seq   uint64
@@ -88,7 +86,7 @@ func slotSum(b []byte) uint32 {
 	return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli))
 }
 
-// decodeSlot reads a slot. ok is false for one that is torn, or not of ours.
+// decodeSlot decodes a slot. ok is false for an invalid one.
 func decodeSlot(b []byte) (s slot, ok bool) {
 	if len(b) < slotSize || string(b[:8]) != ringMagic || slotSum(b[:60]) != binary.LittleEndian.Uint32(b[60:]) {
 		return slot{}, false
@@ -145,8 +143,7 @@ func createRing(path string, g geometry) (*ring, error) {
 	return &ring{slot: first, file: f}, nil
 }
 
-// write appends. It never fails for the caller, who has to go on reading:
-// what went wrong is in err.
+// write appends. It never fails, because the caller must go on reading: an error is kept in err.
 func (r *ring) write(p []byte) {
 	for len(p) > 0 && r.err == nil {
 		part := p[:min(int64(len(p)), r.chunk)]

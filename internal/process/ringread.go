@@ -23,8 +23,8 @@ const (
 	mostOutput = 1 << 20
 )
 
-// readRing reads from an output file that may be written meanwhile. A
-// negative offset counts from the end. final says that nothing will be added.
+// readRing reads from an output file that may be written meanwhile. A negative offset counts from
+// the end. final says that nothing will be added.
 func readRing(path string, offset int64, limit int, final bool) (JobOutput, error) {
 	f, err := openRegular(path)
 	if err != nil {
@@ -66,8 +66,8 @@ func readRing(path string, offset int64, limit int, final bool) (JobOutput, erro
 	}
 }
 
-// certain is what is left of data read at from when it is known how far the
-// writer is: some of it may have been overwritten while it was read.
+// certain returns what is valid of data read at from, given how far the writer is: some of it may
+// have been overwritten while it was read.
 func (s slot) certain(data []byte, from int64) ([]byte, int64) {
 	n := int64(len(data))
 	switch old := s.oldest(s.total); {

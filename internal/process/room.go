@@ -92,7 +92,7 @@ func (r *Executor) Facts() Facts {
 // Shell is what runs command lines here, and why.
 func (r *Executor) Shell() (Shell, error) { return r.shell() }
 
-// Jobs are the commands that go on in the background.
+// Jobs returns the background commands.
 func (r *Executor) Jobs() *Jobs { return r.jobs }
 
 // A waiter is a call that waits for its command.
@@ -101,8 +101,8 @@ type waiter struct {
 	over  bool          // the call waits no more
 }
 
-// Detach lets the command that a call waits for go on as a job. It reports
-// whether there was one, and a place for it: without one the call goes on.
+// Detach turns the command of a call into a job. It reports whether there was one, and a slot for
+// it: without a slot the call continues.
 func (r *Executor) Detach(session, call string) bool {
 	if r.opt.Ephemeral {
 		return false

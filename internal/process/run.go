@@ -25,11 +25,10 @@ const (
 	mostInput  = 1 << 20
 )
 
-// A job is a command that runs here.
+// A job is a command that runs in this process.
 //
-// Three goroutines belong to it: pump takes its output and never waits for
-// anyone, attend does what other processes ask, and run, which waits for the
-// two, follows its life.
+// It has three goroutines: pump reads its output and never waits for anything else, attend serves
+// the requests of other processes, and run, which waits for the two, follows it to its end.
 type job struct {
 	*jobTable
 	dir   string
@@ -113,7 +112,7 @@ func (b *job) makeFolder() error {
 	return errors.New("making the folder of a job: every name is taken")
 }
 
-// removeFolder removes what was made for a job that is not to be.
+// removeFolder removes the folder of a job that is not started.
 func (b *job) removeFolder() {
 	if b.ring != nil {
 		b.ring.close()
@@ -123,7 +122,7 @@ func (b *job) removeFolder() {
 	}
 }
 
-// run follows the life of a job to its end.
+// run follows a job to its end.
 func (b *job) run() {
 	defer b.jobTable.wg.Done()
 	b.wg.Go(b.pump)
@@ -163,7 +162,7 @@ func (b *job) run() {
 	b.notify()
 }
 
-// notify gives notice of how the job stands.
+// notify reports the job's state.
 func (b *job) notify() { b.opt.OnChange(b.snapshot()) }
 
 func (b *job) snapshot() JobInfo {
@@ -172,7 +171,7 @@ func (b *job) snapshot() JobInfo {
 	return b.info
 }
 
-// updateInfo changes how the job stands, and wakes those who wait for that.
+// updateInfo changes the job's state, and wakes those who wait for that.
 func (b *job) updateInfo(f func(*JobInfo)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -193,7 +192,7 @@ func (b *job) changed() <-chan struct{} {
 	return b.grown
 }
 
-// pump takes the output to its end, as fast as it comes.
+// pump reads the output to its end, as fast as it arrives.
 func (b *job) pump() {
 	defer close(b.eof)
 	if b.io.Out == nil {
@@ -249,7 +248,7 @@ func (b *job) exit() {
 	b.updateInfo(func(i *JobInfo) { i.Code, i.Signal = code, clip(signal, 32) })
 }
 
-// exitTold says that the command has ended, though the job may go on.
+// exitTold reports the command's exit, although the job may go on.
 func (b *job) exitTold() {
 	b.updateInfo(func(i *JobInfo) { i.Exited = true })
 	_ = b.record()
@@ -288,8 +287,7 @@ func (b *job) finishJob() {
 	close(b.over)
 }
 
-// stop begins to end the tree. Whoever calls it while that is under way waits
-// for the same.
+// stop starts to end the tree. Concurrent calls share one attempt.
 func (b *job) stop() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -335,8 +333,8 @@ func (b *job) end(ctx context.Context) error {
 	}
 }
 
-// write writes to the input of a job. It gives up when the job does not read;
-// then what is left is still written, should it read after all.
+// write writes to the input of a job. It gives up when the job does not read; the rest is still
+// written if it reads later.
 func (b *job) write(ctx context.Context, data []byte, end bool) error {
 	if len(data) > mostInput {
 		return fmt.Errorf("writing to a job: %d bytes at once, and %d are the most", len(data), mostInput)
