@@ -5,8 +5,8 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// decideAddress decides about a URL as a fetch would, without looking its host up. The
-// note says what could turn out otherwise; it may be "".
+// decideAddress decides about a URL as a fetch would, without looking up its host. The note says
+// what could still change the decision; it may be "".
 func decideAddress(at web.Address, req permission.Request, decide func(permission.Request) (permission.Decision, error)) (d permission.Decision, note string, err error) {
 	url, place := at.String(), at.Place()
 	if place.Never() {

@@ -15,8 +15,8 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// A shownAgent is an agent as --json prints it. What stands from Prompt on is
-// only of one that was asked for by name.
+// A shownAgent is an agent as --json prints it. The fields from Prompt on are set only for an agent
+// requested by name.
 type shownAgent struct {
 	Name        string   `json:"name"`
 	Mode        string   `json:"mode"`
@@ -102,7 +102,7 @@ func (a *app) listAgents(s *setup, all, asJSON bool) error {
 	return nil
 }
 
-// kind says in a few words what an agent is.
+// kind describes the kind of an agent in a few words.
 func (v shownAgent) kind() string {
 	out := v.Mode
 	for _, w := range []struct {
@@ -123,7 +123,7 @@ func (v shownAgent) model() string {
 	return "model: " + v.Model
 }
 
-// origin says where an agent comes from.
+// origin says where an agent is defined.
 func (v shownAgent) origin() string {
 	from := strings.Join(v.From, ", ")
 	switch {
@@ -135,7 +135,7 @@ func (v shownAgent) origin() string {
 	return "built in, changed by " + from
 }
 
-// rulesLine says in one line what an agent may do.
+// rulesLine summarizes an agent's rules in one line.
 func (v shownAgent) rulesLine() string {
 	var out []string
 	for _, group := range []struct {
@@ -162,7 +162,7 @@ func (s *setup) shownAgent(agent agent.Spec, first bool) shownAgent {
 	return v
 }
 
-// mentions are the files that say something about an agent.
+// mentions returns the files that configure an agent.
 func (s *setup) mentions(agent string) []string {
 	key, files := "agent."+agent, map[string]bool{}
 	for name, from := range s.cfg.Origins {
@@ -173,8 +173,8 @@ func (s *setup) mentions(agent string) []string {
 	return slices.AppendSeq([]string{}, slices.Values(slices.Sorted(maps.Keys(files))))
 }
 
-// summarise sorts the permissions that rules name by what happens to them. One
-// that rules treat in several ways is named with a word about it.
+// summarise groups the permissions that rules name by their outcome. A permission with several
+// outcomes is listed with a note.
 func (v *shownAgent) summarise(p permission.Policy) {
 	all := slices.Concat(append([]permission.Ruleset{p.Rules}, p.Ceilings...)...)
 	named := map[string]bool{}
@@ -221,7 +221,7 @@ func (v *shownAgent) put(act permission.Action, what string) {
 	*group = append(*group, what)
 }
 
-// oneAgent shows an agent with all that holds for it.
+// oneAgent prints an agent with all its settings.
 func (a *app) oneAgent(s *setup, name string, asJSON bool) error {
 	agent, err := s.agent(name)
 	if err != nil {

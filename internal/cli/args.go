@@ -16,9 +16,8 @@ import (
 // maxInput bounds what is read from standard input as arguments.
 const maxInput = 64 << 20
 
-// pairs makes the arguments of a call from key=value and key:=json words. A
-// value is text where the schema wants text or does not say, and JSON
-// otherwise.
+// pairs builds the arguments of a call from key=value and key:=json words. A value is a string if
+// the schema allows one or has no type, and JSON otherwise.
 func pairs(schema *jsonschema.Schema, words []string) (json.RawMessage, error) {
 	out := []byte{'{'}
 	seen := map[string]bool{}
@@ -65,7 +64,7 @@ func notAPair(schema *jsonschema.Schema, words []string, w string) error {
 	return usagef("%q is no key=value pair; %s", w, want)
 }
 
-// wantsText reports whether the schema wants text for a key, or does not say.
+// wantsText reports whether the schema has a string for a key, or no type.
 func wantsText(schema *jsonschema.Schema, key string) bool {
 	if schema == nil || schema.Properties[key] == nil {
 		return true

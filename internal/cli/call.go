@@ -150,8 +150,8 @@ func (a *app) runCall(ctx context.Context, f *callFlags, args []string) error {
 	return a.printResult(f, req, res, err)
 }
 
-// findSpec returns the tool that a call is probably meant for, or nil. One of
-// another program is brought in for that.
+// findSpec returns the tool that a call is probably meant for, or nil. It starts the MCP server of
+// the tool if needed.
 func findSpec(ctx context.Context, rt *helve.Runtime, req tool.Call) *tool.Spec {
 	if spec := offeredSpec(rt, req); spec != nil {
 		return spec
@@ -170,8 +170,7 @@ func offeredSpec(rt *helve.Runtime, req tool.Call) *tool.Spec {
 	return nil
 }
 
-// callWithPrompts makes the call, and meanwhile asks the person at the terminal what
-// has to be asked.
+// callWithPrompts makes the call, and asks the person at the terminal its permission requests.
 func (a *app) callWithPrompts(ctx context.Context, rt *helve.Runtime, f *callFlags, req tool.Call) (*tool.Result, error) {
 	if f.timeout > 0 {
 		var cancel context.CancelFunc
@@ -224,8 +223,8 @@ func (a *app) printResult(f *callFlags, req tool.Call, res *tool.Result, err err
 	return a.showResult(res)
 }
 
-// showAnswer prints what a call that failed has come to all the same, as an
-// ended command has, and returns the error for people.
+// showAnswer prints the result that a failed call has all the same, such as a command's output, and
+// returns the error for people.
 func (a *app) showAnswer(err error) error {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok || e.Answer == nil || e.Kind == tool.InvalidInput || e.Kind == tool.UnknownTool {
@@ -239,7 +238,7 @@ func (a *app) showAnswer(err error) error {
 	return &brief
 }
 
-// showResult prints the output for programs, and the rest for people.
+// showResult prints the output to standard output, and the rest to standard error.
 func (a *app) showResult(res *tool.Result) error {
 	if repairs, ok := res.Metadata["repairs"].([]tool.Repair); ok {
 		for _, r := range repairs {
@@ -272,7 +271,7 @@ func (a *app) showResult(res *tool.Result) error {
 	return nil
 }
 
-// attachmentSize is how many bytes an attachment holds.
+// attachmentSize returns the size of an attachment in bytes.
 func attachmentSize(at tool.Attachment) int {
 	data, err := attachmentData(at)
 	if err != nil {

@@ -12,9 +12,8 @@ import (
 // maxCases is how many cases a file may have.
 const maxCases = 1000
 
-// A toolCase is a call of a tool and what has to come of it. The output is held
-// against Output and Contains; where Error is set, the call has to fail with a
-// text that holds it.
+// A toolCase is a call of a tool and its expected outcome. The output is compared with Output and
+// Contains; if Error is set, the call must fail with a text that contains it.
 type toolCase struct {
 	Name     string          `json:"name,omitempty"`
 	Tool     string          `json:"tool,omitempty"` // which one, where a file has several; the file's name when empty
@@ -24,9 +23,8 @@ type toolCase struct {
 	Error    *string         `json:"error,omitempty"`
 }
 
-// readToolCases reads a test: {"cases": [...]}. A case that says nothing about what
-// has to come, or that has a key which is not known, is an error: it would test
-// nothing.
+// readToolCases reads a test: {"cases": [...]}. A case without an expected outcome, or with an
+// unknown key, is an error: it would test nothing.
 func readToolCases(data []byte) ([]toolCase, error) {
 	var file struct {
 		Cases []toolCase `json:"cases"`
@@ -50,7 +48,7 @@ func readToolCases(data []byte) ([]toolCase, error) {
 	return file.Cases, nil
 }
 
-// check reports what is wrong with a case, and fills in what it leaves out.
+// check reports what is wrong with a case, and sets its defaults.
 func (c *toolCase) check() error {
 	if args := bytes.TrimSpace(c.Args); len(args) == 0 || string(args) == "null" {
 		c.Args = json.RawMessage("{}")
@@ -80,8 +78,8 @@ func (c toolCase) String() string {
 	return b.String()
 }
 
-// Check holds what came of a call against the case. One line feed at the end of
-// an output makes no difference. The error says what was wanted and what came.
+// Check compares the outcome of a call with the case. A final line feed makes no difference. The
+// error has the expected and the actual outcome.
 func (c toolCase) Check(output string, err error) error {
 	if c.Error != nil {
 		switch {

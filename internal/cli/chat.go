@@ -87,7 +87,7 @@ type chat struct {
 	leaving   bool
 }
 
-// chat sets a conversation up and holds it.
+// chat sets up a conversation and runs it.
 func (a *app) chat(ctx context.Context, f *runFlags, first string) error {
 	if f.session != "" || f.last {
 		s, err := a.findSession(ctx, f.session)
@@ -185,10 +185,10 @@ func (c *chat) talk(ctx context.Context, first string) {
 	}
 }
 
-// goOnLine is the line that goes on with what broke off.
+// goOnLine is the line that resumes a turn that broke off.
 const goOnLine = "/resume"
 
-// warn says that another Ctrl-C leaves. It reports false for that other one.
+// warn says that another Ctrl-C leaves. It returns false for that second one.
 func (c *chat) warn() bool {
 	if time.Since(c.warned) < leaveTime {
 		return false
@@ -267,8 +267,8 @@ func (c *chat) modelName() model.Ref {
 	return c.models.Default
 }
 
-// greet says what is talked to. It reports whether the session that it opens
-// broke off; goesOn says that this is going to be gone on with.
+// greet prints the model and the agent. It reports whether the last turn of the opened session
+// broke off; goesOn says that it will be resumed.
 func (c *chat) greet(ctx context.Context, goesOn bool) (broken bool) {
 	if c.session != "" {
 		wanted := c.agent
@@ -288,7 +288,7 @@ func (c *chat) goodbye() {
 	}
 }
 
-// A console is the terminal in raw mode: what is printed, and what is typed.
+// A console is the terminal in raw mode: its output and its keys.
 type console struct {
 	in      *os.File
 	out     io.Writer
@@ -339,8 +339,8 @@ func (c *console) close() {
 	c.restore = nil
 }
 
-// Write prints. In raw mode a line feed does not go to the beginning of the
-// line by itself.
+// Write prints. In raw mode a line feed does not return to the beginning of the line, so it adds
+// that.
 func (c *console) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -357,7 +357,7 @@ func (c *console) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-// printNotices prints what was noticed since.
+// printNotices prints the pending notices.
 func (c *console) printNotices() {
 	for _, line := range c.notices.take() {
 		fmt.Fprintln(c, c.style.Yellow(line))

@@ -17,7 +17,7 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// A deed is something that a person can have done by a line with a slash.
+// A deed is a slash command.
 type deed struct {
 	name, takes, does string
 	do                func(*chat, context.Context, string)
@@ -41,14 +41,13 @@ func deeds() []deed {
 	}
 }
 
-// isCommand reports whether a line is meant as a command, and not as a prompt
-// that begins with the name of a file.
+// isCommand reports whether a line is a command, and not a prompt that begins with a file name.
 func isCommand(line string) bool {
 	word, _, _ := strings.Cut(line, " ")
 	return len(word) > 1 && word[0] == '/' && strings.Trim(word[1:], "abcdefghijklmnopqrstuvwxyz-") == ""
 }
 
-// runCommand does what a command stands for.
+// runCommand runs a slash command.
 func (c *chat) runCommand(ctx context.Context, name, rest string) {
 	if name == "/quit" {
 		name = "/exit"
@@ -211,7 +210,7 @@ func (c *chat) undoTurn(ctx context.Context, _ string) {
 	}
 }
 
-// confirm asks until the answer is yes or no. No answer is no.
+// confirm asks until the answer is yes or no. End of input is no.
 func (c *chat) confirm(ctx context.Context, question string) bool {
 	c.con.discardTyped()
 	for {
@@ -255,8 +254,8 @@ func (c *chat) lastChanges(ctx context.Context) (ids []string, err error) {
 	return ids, nil
 }
 
-// changes are the change sets of the session and of those below it, but for
-// what was taken back.
+// changes returns the change sets of the session and its descendants, without those that were
+// undone.
 func (c *chat) changes(ctx context.Context) ([]record.ChangeSet, error) {
 	all, err := c.rt.Records().Sessions(ctx, 500)
 	if err != nil {

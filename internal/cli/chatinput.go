@@ -13,8 +13,8 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// attach takes the files out of a prompt that words with an @ before them name.
-// A text stays a name, which the model can read; images and PDFs go along.
+// attach finds the files that words with an @ name in a prompt. Text files stay names, which the
+// model can read; images and PDFs are attached.
 func (c *chat) attach(ctx context.Context, line string) (said string, files []tool.Attachment, err error) {
 	var missing []string
 	for _, word := range strings.Fields(line) {
@@ -54,8 +54,7 @@ func (c *chat) attach(ctx context.Context, line string) (said string, files []to
 // mostMissing is how many names without a file are reported.
 const mostMissing = 3
 
-// completions finds what the word at the end of a line may become: a command, what
-// a command takes, or a file.
+// completions completes the word at the end of a line: a command, its argument, or a file.
 func (c *chat) completions(before string) (start int, options []string) {
 	start = strings.LastIndexAny(before, " \n\t") + 1
 	word := before[start:]

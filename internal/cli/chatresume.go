@@ -15,13 +15,13 @@ import (
 	"github.com/helve-dev/helve/record"
 )
 
-// Bounds on what is shown again of a session that is gone on with.
+// Bounds on what is shown again of a resumed session.
 const (
 	mostAsked    = 5  // lines of the prompt
 	mostAnswered = 20 // lines of the answer
 )
 
-// nothingBroke is said where there is nothing to go on with.
+// nothingBroke is printed if there is nothing to resume.
 const nothingBroke = "Nothing had broken off. Say what to do next."
 
 // adopt continues a session in this chat, and shows its last messages. It reports whether its last
@@ -61,7 +61,7 @@ func (c *chat) adopt(ctx context.Context, id string, goesOn bool) (broken bool) 
 	return why != ""
 }
 
-// recall prints the last prompt of the person and what was answered.
+// recall prints the last prompt of the person and its answer.
 func (c *chat) recall(said []message.Message) {
 	columns, _ := c.con.editor.Size()
 	from := 0
@@ -103,7 +103,7 @@ func (c *chat) recall(said []message.Message) {
 	c.printLine(strings.Join(lines, "\n"))
 }
 
-// wordsOf is what was said in a message by who sent it.
+// wordsOf returns the text of a message.
 func wordsOf(m message.Message) string {
 	var out strings.Builder
 	for _, p := range m.Parts {

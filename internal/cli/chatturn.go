@@ -23,11 +23,11 @@ const (
 	lastWords = 300 * time.Millisecond // how long the events of a turn may take to come after its end
 )
 
-// errStopped is the cause of the end of what a person has stopped.
+// errStopped is the cancellation cause of work that a person has stopped.
 var errStopped = errors.New("stopped by the person at the terminal")
 
-// turn lets the model work, shows what it does and asks what has to be asked.
-// It returns nil where that could not begin, or the person has left.
+// turn runs a turn of the model, shows its progress and asks its permission requests. It returns
+// nil if it could not begin, or the person has left.
 func (c *chat) turn(ctx context.Context, do func(context.Context) (*agent.Turn, error)) *agent.Turn {
 	var turn *agent.Turn
 	var err error
@@ -61,8 +61,8 @@ func (c *chat) turn(ctx context.Context, do func(context.Context) (*agent.Turn, 
 	return turn
 }
 
-// followWork runs work, which may be a call of the person's own, and shows what happens meanwhile. It returns when the work
-// has ended, or, before that, when the person wants to leave.
+// followWork runs work, which may be a call of the person's own, and shows its progress. It returns
+// when the work has ended, or earlier if the person wants to leave.
 func (c *chat) followWork(ctx context.Context, call string, work func(context.Context)) (view *terminal.Transcript, ended bool) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -120,8 +120,8 @@ type stopper struct {
 	leave  bool
 }
 
-// handleKey takes a key, or that there will be none any more. What is typed before a
-// prompt is kept for it, and not sent.
+// handleKey handles a key, or the end of input. What is typed before a prompt is kept for it, and
+// not sent.
 func (s *stopper) handleKey(key terminal.Key, ok bool) {
 	if ok && !key.Interrupt() {
 		s.ahead.Add(key)
@@ -132,8 +132,8 @@ func (s *stopper) handleKey(key terminal.Key, ok bool) {
 	s.at = time.Now()
 }
 
-// stopRequested reports whether the person has stopped the work, and looks for that
-// among the keys that wait.
+// stopRequested reports whether the person has stopped the work, also by a key that is still in the
+// queue.
 func (s *stopper) stopRequested() bool {
 	for !s.leave {
 		select {
@@ -196,14 +196,14 @@ func (c *chat) showRemaining(ctx context.Context, view *terminal.Transcript, ask
 	}
 }
 
-// notice tells what was noticed meanwhile.
+// notice prints the notices that arrived meanwhile.
 func (c *chat) notice(view *terminal.Transcript) {
 	for _, line := range c.con.notices.take() {
 		view.Note(line)
 	}
 }
 
-// report says what a turn has taken.
+// report prints the usage of a turn.
 func (c *chat) report(turn *agent.Turn) {
 	parts := []string{c.agentName(), c.modelName().String()}
 	if n := turn.Tokens.Usage().Total(); n > 0 {
@@ -231,7 +231,7 @@ func (c *chat) share() string {
 	return fmt.Sprintf("%d%% of the context", (100*used+m.Info.Context/2)/m.Info.Context)
 }
 
-// shell runs a command of the person's own, under the rules of the agent.
+// shell runs the person's own command, under the rules of the agent.
 func (c *chat) shell(ctx context.Context, command string) {
 	if command == "" {
 		c.printLine("Which command? !git status, for example.")
@@ -291,8 +291,7 @@ func (d *diffPainter) Write(p []byte) (int, error) {
 	return d.con.Write(p)
 }
 
-// answers are the lines that a person types when they are asked something, as
-// a prompter reads them.
+// answers are the lines that a person types in reply to requests, as an io.Reader for a prompter.
 type answers struct {
 	con  *console
 	ctx  context.Context
@@ -302,8 +301,7 @@ type answers struct {
 	over    chan struct{} // closed when nothing is asked any more
 }
 
-// Read lets the person type a line after the prompt that stands on the screen.
-// Ctrl-C stops what is asked for, and is no answer.
+// Read reads a line after the prompt on the screen. Ctrl-C stops the request without an answer.
 func (a *answers) Read(p []byte) (int, error) {
 	a.reading.Lock()
 	defer a.reading.Unlock()
@@ -338,8 +336,7 @@ func (c *console) takeLine() string {
 	return line
 }
 
-// discardTyped makes sure that what was typed so far answers nothing. It is kept for
-// the next prompt.
+// discardTyped ensures that earlier input answers nothing. It is kept for the next prompt.
 func (c *console) discardTyped() {
 	flushInput(c.in.Fd())
 	for _, k := range c.keys.Forget() {

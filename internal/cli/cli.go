@@ -53,7 +53,7 @@ func Main(ctx context.Context, env Env) int {
 	return a.exitCode(err)
 }
 
-// Tree is the command with all below it, for who describes it. It is not run.
+// Tree returns the command with its subcommands, for documentation. It cannot be run.
 func Tree() *cobra.Command { return new(app).root() }
 
 // An app is one run of the command.
@@ -143,7 +143,7 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// complain says on standard error what went wrong, and what to do next.
+// complain prints on standard error what went wrong, and what to do next.
 func (a *app) complain(err error, root *cobra.Command) {
 	a.errorln(shownError(err))
 	if hint := hintOf(err); hint != "" {
@@ -162,7 +162,7 @@ func (a *app) errorln(message string) {
 	fmt.Fprintf(a.Stderr, "%s %s\n", a.style(a.Stderr).Red("helve:"), safe(message))
 }
 
-// plainly is the text of an error without words that only Go programmers know.
+// plainly returns the text of an error without terms that only Go programmers know.
 func plainly(err error) string {
 	message := err.Error()
 	say := func(of error, plain string) { message = strings.ReplaceAll(message, of.Error(), plain) }
@@ -226,7 +226,7 @@ func visibleJSON(s string) string {
 	return b.String()
 }
 
-// printNote tells something that is not an error.
+// printNote prints a notice that is not an error.
 func (a *app) printNote(message string) {
 	fmt.Fprintf(a.Stderr, "helve: %s\n", safe(message))
 }
@@ -244,7 +244,7 @@ func (a *app) abs(path string) string {
 // safe makes text fit for a terminal.
 func safe(s string) string { return text.VisibleLines(s) }
 
-// printJSON prints a value for programs, indented for people.
+// printJSON prints a value as indented JSON.
 func (a *app) printJSON(v any) error {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)

@@ -12,7 +12,7 @@ import (
 	"github.com/helve-dev/helve/record"
 )
 
-// atMost refuses a command line of too many words.
+// atMost refuses a command line with too many arguments.
 func atMost(n int) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) > n {
@@ -22,7 +22,7 @@ func atMost(n int) cobra.PositionalArgs {
 	}
 }
 
-// atLeast refuses a command line of too few words.
+// atLeast refuses a command line with too few arguments.
 func atLeast(n int, what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) < n {

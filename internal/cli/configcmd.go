@@ -132,9 +132,8 @@ func (a *app) checked(cfg *config.Config, asJSON bool) error {
 	return nil
 }
 
-// A limit is rules of a file that is not trusted, or of a part of a file that is
-// not right: they can only make an answer stricter, for one agent or, where none
-// is named, for all.
+// A limit is the rules of a file that is untrusted or partly invalid: they can only make a decision
+// stricter, for one agent or, without a name, for all.
 type limit struct {
 	Agent string       `json:"agent,omitempty"`
 	Rules []listedRule `json:"rules"`
@@ -163,8 +162,7 @@ func (l limit) restricts() bool {
 	return slices.ContainsFunc(l.Rules, func(r listedRule) bool { return r.Action != permission.Allow })
 }
 
-// voiding is the problem that makes the policy void, for commands that say it
-// themselves.
+// voiding returns the problem that makes the policy void, for commands that report it themselves.
 func voiding(cfg *config.Config) []config.Problem {
 	if p, ok := errors.AsType[*config.Problem](cfg.PolicyError); ok {
 		return []config.Problem{*p}
@@ -176,7 +174,7 @@ func (a *app) configJSON(cfg *config.Config, raw json.RawMessage) error {
 	return a.printJSON(shownOf(cfg, raw))
 }
 
-// shownOf is a config for programs; raw is what is shown of its keys.
+// shownOf converts a config for programs; raw is the shown part of its keys.
 func shownOf(cfg *config.Config, raw json.RawMessage) shownConfig {
 	out := shownConfig{
 		Config: raw, Origins: cfg.Origins, Limits: limits(cfg), Sources: append([]config.Source{}, cfg.Sources...),
@@ -284,7 +282,7 @@ type partPrinter struct {
 	origins map[string]permission.Source
 }
 
-// isOtherFile reports whether something below a key is of another file.
+// isOtherFile reports whether anything below a key comes from another file.
 func (p partPrinter) isOtherFile(key, file string) bool {
 	for name, from := range p.origins {
 		if strings.HasPrefix(name, key+".") && from.File != file {
@@ -294,8 +292,7 @@ func (p partPrinter) isOtherFile(key, file string) bool {
 	return false
 }
 
-// printValue prints a value behind what stands in its line already, up to the comma
-// that may follow it.
+// printValue prints a value after the current text of its line, up to the comma that may follow it.
 func (p partPrinter) printValue(name string, raw json.RawMessage, indent string) error {
 	open, end := "{", "}"
 	var members []jsonMember
@@ -372,8 +369,8 @@ func ordered(raw json.RawMessage) ([]jsonMember, error) {
 	return out, nil
 }
 
-// redactedValues are values that are withheld, without what is secret. Of one
-// whose end was cut off, nothing may be left.
+// redactedValues returns withheld values without secrets. A value with a truncated end is dropped
+// entirely.
 func redactedValues(all []config.Withheld) []config.Withheld {
 	all = slices.Clone(all)
 	for i := range all {

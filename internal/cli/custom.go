@@ -16,12 +16,10 @@ import (
 	"github.com/helve-dev/helve/internal/disk"
 )
 
-// watchFiles is how often a program that stays looks whether the files of
-// users have changed.
+// watchFiles is how often a long-running program checks the user's files for changes.
 const watchFiles = time.Second
 
-// custom turns what the config files say about tools, plugins and hooks of
-// users into options.
+// custom converts the configuration of the user's tools, plugins and hooks to options.
 func (a *app) custom(s *setup) helve.Custom {
 	c := s.cfg.Custom
 	out := helve.Custom{
@@ -123,8 +121,8 @@ func (s *setup) hookCommands(list []config.HookCommand) (out []helve.HookCommand
 	return out
 }
 
-// trustedHook looks up whether the file that a hook stands in, and what it
-// names, is still what was trusted; nil for one of the user's own.
+// trustedHook returns a function that reports whether the file of a hook, and what it names, is
+// still what was trusted; nil for the user's own.
 func (s *setup) trustedHook(h config.HookCommand) func() bool {
 	i := slices.IndexFunc(s.cfg.Sources, func(src config.Source) bool { return src.Path == h.From.File })
 	if i < 0 || !s.cfg.Sources[i].Guarded {
@@ -133,8 +131,8 @@ func (s *setup) trustedHook(h config.HookCommand) func() bool {
 	return func() bool { return config.TrustedFile(s.opt, h.From.File) }
 }
 
-// guards are the files that hooks and plugins of the config are: who may change
-// them may change what is allowed, so only a rule that names one lets tools do so.
+// guards returns the files that define hooks and plugins of the config: changing them may change
+// what is allowed, so tools may change them only if a rule names them.
 func (s *setup) guards() (out []string) {
 	add := func(path string) {
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
@@ -182,8 +180,7 @@ func (s *setup) lostGuard() string {
 	return ""
 }
 
-// guardOf says what a key that is withheld would have guarded; "" for nothing
-// that is not guarded all the same.
+// guardOf says what a withheld key would have protected; "" if that is protected anyway.
 func (s *setup) guardOf(w config.Withheld) string {
 	switch w.Key {
 	case "hooks", "custom":

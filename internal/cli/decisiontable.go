@@ -20,7 +20,7 @@ var errSkip = errors.New("skipped")
 // errRefused is a configuration that is refused, which a line may expect.
 var errRefused = errors.New("refused")
 
-// An outcome is what comes of a line.
+// An outcome is the result of a line.
 type outcome int
 
 // What may come of a line.
@@ -100,8 +100,7 @@ func (t decisionTable) judge(v row) (string, error) {
 	return "", nil
 }
 
-// decision is what the policy says to the question of a line, and which rule
-// makes it say so.
+// decision returns the policy's decision on the request of a line, and the rule that decides.
 func (t decisionTable) decision(v row, policy permission.Policy) (got, by string, err error) {
 	switch {
 	case v.Command != nil:
@@ -171,9 +170,9 @@ func judgePatterns(v row) string {
 	return ""
 }
 
-// judgeVisible says which other tools are shown. Rules of the line are about
-// the tools that there are: a rule about edit hides all that ask for it, and one
-// under the name of a tool that tool.
+// judgeVisible returns which other tools are visible. Rules of the line apply to the existing
+// tools: a rule about edit hides all that request it, and one under the name of a tool hides that
+// tool.
 func (t decisionTable) judgeVisible(v row, policy permission.Policy) (string, error) {
 	got := []string{}
 	for _, name := range v.Tools {

@@ -194,8 +194,8 @@ func (a *app) examineConfig() []finding {
 	return append(out, examineLanguages(r)...)
 }
 
-// examineModels tells who would answer a prompt, as far as that is known without
-// asking anybody.
+// examineModels reports which model would answer a prompt, as far as that is known without a
+// request.
 func (s *setup) examineModels(a *app) []finding {
 	r := s.modelReport(a)
 	var out []finding
@@ -225,7 +225,7 @@ func (s *setup) examineModels(a *app) []finding {
 	return append(out, finding{"ok", "models", fmt.Sprintf("%s would answer (%s), %s; 'helve models' tells more", r.Default, r.From, key)})
 }
 
-// examineLanguages tells how it is with language servers.
+// examineLanguages reports the state of the language servers.
 func examineLanguages(r languageReport) []finding {
 	here, running := 0, []string{}
 	for _, f := range r.Servers {
@@ -259,7 +259,7 @@ func examineLanguages(r languageReport) []finding {
 	return append(out, finding{"ok", "languages", says + "; 'helve lsp' tells more"})
 }
 
-// examineFiles tells what is known of the files of users without running one.
+// examineFiles reports what is known of the user's files without running any.
 func examineFiles(files []plugin.File, worker string) []finding {
 	if len(files) == 0 {
 		return nil

@@ -2,8 +2,8 @@ package cli
 
 import "fmt"
 
-// A ground is something that helve stands on and that not every system has.
-// doctor and docs/platforms.md tell of it in these words.
+// A ground is a system facility that helve uses and that not every system has. doctor and
+// docs/platforms.md describe it in these words.
 type ground struct {
 	about   string
 	linux   string // what holds there
@@ -11,7 +11,7 @@ type ground struct {
 	windows string // likewise
 }
 
-// on says what a system lacks; "" is nothing.
+// on says what a system lacks; "" for nothing.
 func (g ground) on(goos string) string {
 	switch goos {
 	case "darwin":
@@ -22,9 +22,8 @@ func (g ground) on(goos string) string {
 	return ""
 }
 
-// grounds are all differences between the systems that we know of. A test goes
-// through the files that are for one system only, and wants each of them to be
-// spoken of here.
+// grounds lists all known differences between the systems. A test requires that each
+// system-specific file is mentioned here.
 func grounds() []ground {
 	return append(groundsOfCommands(), append(groundsOfFiles(), groundsOfPrograms()...)...)
 }
@@ -146,7 +145,7 @@ func groundsOfPrograms() []ground {
 	}
 }
 
-// examineSystem tells what does not work on a system, whatever is set up.
+// examineSystem reports what does not work on a system, whatever the configuration.
 func examineSystem(goos string) []finding {
 	switch goos {
 	case "linux":

@@ -9,7 +9,7 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// The exit codes that no kind of failure stands for.
+// The exit codes that correspond to no kind of failure.
 const (
 	exitOK       = 0
 	exitFailed   = 1

@@ -2,6 +2,5 @@
 
 package cli
 
-// flushInput does nothing: how a terminal forgets what was typed is not known
-// for this system.
+// flushInput does nothing: discarding input is not implemented for this system.
 func flushInput(uintptr) {}

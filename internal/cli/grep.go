@@ -117,8 +117,7 @@ could not be done.`,
 	return c
 }
 
-// trouble tells what went wrong and ends with the code that searches have
-// for that.
+// trouble prints an error and exits with the code that search programs use for it.
 func (a *app) trouble(err error) error {
 	if tool.KindOf(err) == tool.Canceled {
 		return &silent{exitCanceled}
@@ -130,7 +129,7 @@ func (a *app) trouble(err error) error {
 	return &silent{exitTrouble}
 }
 
-// check says what is wrong with the flags.
+// check validates the flags.
 func (f *grepFlags) check() error {
 	switch {
 	case f.newest && f.first:
@@ -287,7 +286,7 @@ func nonEmptyArgs(pairs ...string) map[string]string {
 	return args
 }
 
-// notes tells what was left out, after what was found.
+// notes prints what was left out, after the matches.
 func (p *grepPrinter) notes(notes []string) {
 	_ = p.out.Flush() // the end of the command tells whether that failed
 	for _, note := range notes {

@@ -14,7 +14,7 @@ func (s *setup) instructions(a *app) func(agent string) []string {
 	return func(string) []string { return find().Texts() }
 }
 
-// instructed says where instructions are.
+// instructed returns where to look for instructions.
 func (s *setup) instructed(a *app) config.InstructionOptions {
 	set := func(name string) bool { return a.truth("OPENCODE_"+name) || a.truth("HELVE_"+name) }
 	out := config.InstructionOptions{

@@ -135,7 +135,7 @@ func (a *app) copyOutput(ctx context.Context, jobs *process.Jobs, id string, off
 		case len(chunk.Data) > 0:
 			continue
 		}
-		// More comes, or the end.
+		// Wait for more output or the end.
 		if _, err := jobs.Watch(ctx, id, process.JobCondition{Offset: offset, Bound: time.Minute}); err != nil {
 			return err
 		}

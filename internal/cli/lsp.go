@@ -160,8 +160,7 @@ func (a *app) listLanguages(all, asJSON bool) error {
 	return a.printLanguages(r, all)
 }
 
-// languagesHere says how it is with language servers in the working folder. It
-// starts none.
+// languagesHere returns the state of the language servers in the working folder. It starts none.
 func (a *app) languagesHere(s *setup) (languageReport, error) {
 	opt := a.languageOptions(s)
 	r := languageReport{
@@ -188,11 +187,11 @@ func (a *app) languageOptions(s *setup) helve.Options {
 	return opt
 }
 
-// howToSwitchOn says what a person does who wants language servers.
+// howToSwitchOn says how to switch language servers on.
 const howToSwitchOn = `Language servers are off. To switch them on put {"lsp": true} into helve.json: your own
 in ~/.config/helve, or one in this folder, and then 'helve trust'.`
 
-// printLanguages prints what was started, then what could be.
+// printLanguages prints the running servers, then the available ones.
 func (a *app) printLanguages(r languageReport, all bool) error {
 	out := &strings.Builder{}
 	if !r.On {
@@ -236,7 +235,7 @@ func troubleOf(id, fault string, own []lsp.Server) string {
 	return fault + fmt.Sprintf(" 'helve lsp log %s' has more.", id)
 }
 
-// factsOf says in a few words how a server is doing.
+// factsOf describes the state of a server in a few words.
 func factsOf(st lsp.Status) string {
 	var facts []string
 	add := func(given bool, format string, value any) {

@@ -14,9 +14,8 @@ import (
 	"github.com/helve-dev/helve/internal/files"
 )
 
-// changedFiles are the files that differ from a commit and those that git does
-// not know yet, as they are called from the working folder. What is deleted is
-// not among them, and neither are folders, such as other repositories within.
+// changedFiles returns the files that differ from a commit and the untracked ones, relative to the
+// working folder, without deleted files and folders such as nested repositories.
 func (a *app) changedFiles(ctx context.Context, commit string) ([]string, error) {
 	top := files.FindWorktree(a.workDir())
 	if _, err := os.Lstat(filepath.Join(top, ".git")); err != nil {
@@ -45,8 +44,8 @@ func (a *app) changedFiles(ctx context.Context, commit string) ([]string, error)
 	return files, nil
 }
 
-// A gitAsker asks git about a repository. Nothing is run that the settings of
-// the repository name, as far as git lets us say so.
+// A gitAsker queries git about a repository. It disables programs that the repository's settings
+// name, as far as git allows.
 type gitAsker struct {
 	top string
 }
@@ -68,7 +67,7 @@ func (g gitAsker) differing(ctx context.Context, commit string) ([]string, error
 		strings.TrimSpace(string(found)), "--")
 }
 
-// isExit reports whether a program ran and said no.
+// isExit reports whether a program ran and exited with an error.
 func isExit(err error) bool {
 	_, ok := errors.AsType[*exec.ExitError](err)
 	return ok

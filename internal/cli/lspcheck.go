@@ -27,8 +27,8 @@ import (
 // at.
 const exitUnchecked = 2
 
-// filesAtOnce is how many files are given to the servers together. A report
-// waits for a bounded number of answers, and a file may have several servers.
+// filesAtOnce is how many files are sent to the servers together. A report waits for a bounded
+// number of answers, and a file may have several servers.
 const filesAtOnce = 10
 
 func (a *app) lspCheckCommand() *cobra.Command {
@@ -127,8 +127,7 @@ func diagnosisOf(d lsp.Diagnostic) diagnosis {
 	}
 }
 
-// severityWord is a severity of the protocol as a word. What a server does not
-// grade may be as bad as any.
+// severityWord returns the name of a severity. A diagnostic without one counts as the most severe.
 func severityWord(severity int) string {
 	switch severity {
 	case 2:
@@ -247,8 +246,7 @@ func (k *fileCheck) checkFiles(ctx context.Context, files []string) error {
 	return nil
 }
 
-// inProject reports whether a file lies in the project, by its name or by where it
-// really is.
+// inProject reports whether a file is in the project, by its name or after following links.
 func (k *fileCheck) inProject(file string) bool {
 	names := []string{file}
 	if real, err := filepath.EvalSymlinks(file); err == nil {
@@ -273,7 +271,7 @@ func (k *fileCheck) inProject(file string) bool {
 	return false
 }
 
-// take adds what the servers said about files that were asked about.
+// take adds what the servers report about the requested files.
 func (k *fileCheck) take(files []string, report lsp.Report) {
 	told := map[string]bool{}
 	for _, r := range report.Files {
@@ -340,7 +338,7 @@ func (k *fileCheck) explain(file string, missing []lsp.Pending) {
 // maxPassed is how many files are named that no server is for.
 const maxPassed = 20
 
-// printChecked prints what was found, and says by the exit code how it was.
+// printChecked prints the diagnostics, and returns an error with the exit code for them.
 func (a *app) printChecked(r checkedReport, asJSON bool) error {
 	if asJSON {
 		if err := a.printJSON(r); err != nil {

@@ -194,7 +194,7 @@ func (a *app) limits(f *mcpFlags, s *setup) ([]string, error) {
 	return roots, nil
 }
 
-// inFolder reports whether a path is a folder or below it, links followed.
+// inFolder reports whether a path is a folder or below it, after following links.
 func inFolder(dir, path string) bool {
 	for _, p := range []*string{&dir, &path} {
 		if real, err := filepath.EvalSymlinks(*p); err == nil {

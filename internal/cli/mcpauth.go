@@ -107,7 +107,7 @@ func (a *app) forgetSignIn(name string) error {
 	return nil
 }
 
-// signIn lets the person sign in, and waits for that.
+// signIn runs a sign-in of the person and waits for it.
 func (a *app) signIn(ctx context.Context, name string, noBrowser bool) error {
 	s, err := a.load()
 	if err != nil {

@@ -33,8 +33,7 @@ type mcpEntry struct {
 	Roots       *bool             `json:"roots"`
 }
 
-// depthName is the variable that tells a program how many programs of ours it
-// was started by, one through the other.
+// depthName is the variable with the nesting depth of helve processes that start each other.
 const depthName = "HELVE_MCP_DEPTH"
 
 // mostDepth is how many of them there may be. A helve that has itself as a
@@ -60,9 +59,8 @@ func deepen(m *mcp.Options, depth int) (note string) {
 	return ""
 }
 
-// notItself leaves out the servers that are this very program serving: an agent
-// whose config helve reads too has such an entry. One that hides behind a
-// command that is not read here is found out when it is connected to.
+// notItself drops servers that are this very program: an agent whose config helve also reads has
+// such an entry. One behind an unknown command is detected when it is connected.
 func notItself(servers []mcp.Server, self string) []mcp.Server {
 	return slices.DeleteFunc(servers, func(s mcp.Server) bool { return itself(s.Command, self) })
 }
@@ -85,17 +83,16 @@ func itself(command []string, self string) bool {
 	return err == nil && os.SameFile(info, me)
 }
 
-// namesServing reports whether a command looks like one that serves MCP with a
-// helve, wherever that lies.
+// namesServing reports whether a command looks like one that runs helve as an MCP server, from any
+// path.
 func namesServing(command []string) bool {
 	command = started(command)
 	return len(command) > 1 && slices.Contains(command[1:], "mcp") &&
 		strings.TrimSuffix(path.Base(filepath.ToSlash(command[0])), ".exe") == "helve"
 }
 
-// missed is what is not in force because its file is not trusted, but for
-// entries that tell other agents of this program: no server would be started
-// for them. In a file that people share, it lies elsewhere for some of them.
+// missed returns what is disabled because its file is not trusted, without the entries for helve
+// itself, which would start no server. In a shared file the path of helve may differ.
 func (a *app) missed(cfg *config.Config) []config.Withheld {
 	self, err := a.ownPath()
 	if err != nil {

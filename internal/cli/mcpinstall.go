@@ -129,7 +129,7 @@ func (a *app) applyEntry(f *installFlags, req agentconfig.Request) error {
 	return a.carryOut(plan, f.dryRun)
 }
 
-// taken says what to do about a name that is taken.
+// taken says what to do about a name that is in use.
 func taken(err error, what string) error {
 	if errors.Is(err, agentconfig.ErrTaken) {
 		return fmt.Errorf("%w; %s", err, what)
@@ -137,7 +137,7 @@ func taken(err error, what string) error {
 	return err
 }
 
-// ownPath is the path of this program, as others are to start it.
+// ownPath returns the path of this program for others to start it.
 func (a *app) ownPath() (string, error) {
 	if a.Self != "" {
 		return a.Self, nil
@@ -223,7 +223,7 @@ this folder: a command that is started, given after --, or an address.`,
 	return c
 }
 
-// configEntry is the server as the config holds it.
+// configEntry returns the server as an entry of the config.
 func (f *addFlags) configEntry(command []string) (map[string]any, error) {
 	value := map[string]any{}
 	switch {

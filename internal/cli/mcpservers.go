@@ -19,7 +19,7 @@ import (
 	"github.com/helve-dev/helve/mcp"
 )
 
-// atServers is how long the commands that look at servers wait for them.
+// atServers is how long the commands that query servers wait for them.
 const atServers = 40 * time.Second
 
 // withServers makes a runtime that has the MCP servers of the config, and
@@ -104,8 +104,8 @@ func (a *app) listServers(s *setup, all []mcp.Status, asJSON bool) error {
 	return nil
 }
 
-// progress says on a terminal that something takes its time, once it has. The
-// result ends that.
+// progress prints on a terminal, after a while, that something takes time. The returned function
+// ends it.
 func (a *app) progress(what string) (stop func()) {
 	if !isTerminal(a.Stderr) {
 		return func() {}
@@ -137,8 +137,7 @@ messages, in whichever process it ran.`,
 	return c
 }
 
-// printLogs prints the older and the newer log file of a server, and says
-// whether there is one.
+// printLogs prints the older and the newer log file of a server, and reports whether there is one.
 func (a *app) printLogs(dir, server string) (found bool, err error) {
 	for _, path := range process.JournalFiles(dir, server) {
 		f, err := os.Open(path)
@@ -297,8 +296,8 @@ func (a *app) showRest(ctx context.Context, rt *helve.Runtime, server string) er
 
 func indent(s string) string { return "  " + strings.ReplaceAll(s, "\n", "\n  ") }
 
-// byHand refuses what a person has to do: a command that an agent runs must not
-// loosen what the agent is held by.
+// byHand refuses what only a person may do: a command that an agent runs must not loosen the
+// agent's own restrictions.
 func (a *app) byHand(what string) error {
 	if a.Getenv("HELVE") == "" {
 		return nil

@@ -13,10 +13,9 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// openWorkspace makes the runtime for the folders that a client works in, with
-// the config that holds there. What restricts in the folder that helve was
-// started in, and in the further ones, restricts here too: naming another
-// folder must not be a way around a project's rules.
+// openWorkspace opens the runtime for the folders of a client, with their config. Restrictions of
+// the folder that helve was started in, and of the further folders, apply here too: naming another
+// folder must not evade a project's rules.
 func (a *app) openWorkspace(f *mcpFlags, home *setup, w mcpserve.Workspace) (*helve.Runtime, error) {
 	s, there, err := a.loadAt(w.Dir)
 	if err != nil {
@@ -56,7 +55,7 @@ func (a *app) openWorkspace(f *mcpFlags, home *setup, w mcpserve.Workspace) (*he
 	return helve.Open(opt)
 }
 
-// loadAt reads the config that holds in a folder.
+// loadAt reads the config of a folder.
 func (a *app) loadAt(dir string) (*setup, *app, error) {
 	there := *a
 	there.dirFlag = dir
@@ -64,8 +63,7 @@ func (a *app) loadAt(dir string) (*setup, *app, error) {
 	return s, &there, err
 }
 
-// lets says whether a client may work in a folder at all: not where a rule
-// denies it as one outside.
+// lets reports whether a client may work in a folder: not if a rule denies it as an outside folder.
 func (s *setup) lets(agent, dir string) error {
 	for _, own := range []string{s.opt.Dir, s.opt.Worktree} {
 		if disk.Within(own, dir) && own != string(filepath.Separator) {
@@ -82,9 +80,8 @@ func (s *setup) lets(agent, dir string) error {
 	return nil
 }
 
-// closed are the parts of a folder that the person's rules keep shut as ones
-// outside. They stay shut when the folder becomes the one that is worked in,
-// and nothing in it is outside any more.
+// closed returns the parts of a folder that the user's rules deny as outside folders. They stay
+// denied when the folder becomes the worktree and nothing in it is outside any more.
 func (s *setup) closed(dir string) (out permission.Ruleset) {
 	if inFolder(s.opt.Dir, dir) {
 		return nil
@@ -101,7 +98,7 @@ func (s *setup) closed(dir string) (out permission.Ruleset) {
 	return out
 }
 
-// limitBy lets what other projects restrict hold here too.
+// limitBy applies the restrictions of other projects here too.
 func (s *setup) limitBy(others []*setup) {
 	for _, o := range others {
 		if o.opt.Dir == s.opt.Dir {
@@ -144,8 +141,8 @@ func (s *setup) abroad(rules permission.Ruleset) (out permission.Ruleset) {
 	return out
 }
 
-// also are rules that let agents reach the further folders that a client works
-// in. They stand before the person's own, which may deny some of it.
+// also returns rules that let agents reach the further folders of a client. They precede the user's
+// own, which may deny some of it.
 func (a *app) also(dirs []string) (out permission.Ruleset) {
 	for _, dir := range dirs {
 		if strings.ContainsAny(dir, "*?") {

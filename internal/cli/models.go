@@ -19,7 +19,7 @@ import (
 	"github.com/helve-dev/helve/model"
 )
 
-// catalog is what the config and the environment say about models.
+// catalog returns the models of the config and the environment.
 func (s *setup) catalog(a *app) *catalog.Catalog {
 	o := catalog.Options{
 		Env: a.Getenv, Disabled: s.cfg.DisabledProviders, Enabled: s.cfg.EnabledProviders, File: s.userFile(), Note: a.printNote,
@@ -54,7 +54,7 @@ func optionsOf(raw json.RawMessage) map[string]any {
 	return out
 }
 
-// userFile is the file that a person's own settings are written in.
+// userFile returns the path of the user's own config file.
 func (s *setup) userFile() string {
 	base := s.opt.Env("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(base) {
@@ -66,8 +66,8 @@ func (s *setup) userFile() string {
 	return filepath.Join(base, "helve", "helve.json")
 }
 
-// models says who answers prompts. Where no model is set and none can be
-// chosen, only a prompt that names one finds it.
+// models returns the source of models for prompts. If no model is set and none can be chosen, only
+// a prompt that names one works.
 func (s *setup) models(a *app) (agent.Models, error) {
 	c := s.catalog(a)
 	out := agent.Models{Find: func(ref model.Ref) (model.Model, error) {
@@ -110,7 +110,7 @@ func (s *setup) models(a *app) (agent.Models, error) {
 	return out, nil
 }
 
-// loopOptions says how agents work on prompts.
+// loopOptions returns the options of the agent loop.
 func (s *setup) loopOptions(a *app) agent.Loop {
 	set := func(name string) bool { return a.truth("OPENCODE_"+name) || a.truth("HELVE_"+name) }
 	off := func(b *bool) bool { return b != nil && !*b }

@@ -7,7 +7,7 @@ import (
 	"github.com/helve-dev/helve/internal/config"
 )
 
-// network says how tools reach the web, and where they search it.
+// network returns how tools reach the web, and where they search it.
 func (a *app) network(s *setup) helve.Web {
 	w := s.cfg.Web
 	out := helve.Web{
@@ -31,8 +31,8 @@ const longest = 30 * 365 * 24 * time.Hour
 
 func milliseconds(n int) time.Duration { return lasting(n, time.Millisecond) }
 
-// lasting is a number of the config as a time. It is bounded before it is
-// multiplied: too large a one would come out short, or below zero.
+// lasting converts a number of the config to a duration. It is bounded before the multiplication,
+// which could overflow.
 func lasting(n int, unit time.Duration) time.Duration {
 	return time.Duration(min(int64(n), int64(longest/unit))) * unit
 }

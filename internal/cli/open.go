@@ -58,7 +58,7 @@ once, for ten minutes.`,
 	return c
 }
 
-// requestJSON sends a request to a server of the same person and reads its answer.
+// requestJSON sends a request to a server of the same user and decodes its response.
 func (a *app) requestJSON(ctx context.Context, to running, method, path string, sent, answer any) error {
 	token, err := auth.Token(to.TokenFile)
 	if err != nil {
@@ -99,8 +99,8 @@ func (a *app) requestJSON(ctx context.Context, to running, method, path string, 
 	return json.Unmarshal(text, answer)
 }
 
-// client is for requests to a server of this machine. It is known by the
-// certificate that it wrote down, whoever has signed that.
+// client returns a client for a server of this machine. It accepts exactly the certificate that the
+// server recorded, whoever signed it.
 func (r running) client() *http.Client {
 	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{
 		InsecureSkipVerify: true, // in favour of what follows
@@ -113,7 +113,7 @@ func (r running) client() *http.Client {
 	}}}
 }
 
-// tellWaiting says what waits for an answer at a server.
+// tellWaiting prints the pending requests of a server.
 func (a *app) tellWaiting(ctx context.Context, at running) {
 	var waiting struct{ Permissions, Questions []json.RawMessage }
 	if err := a.requestJSON(ctx, at, http.MethodGet, "/v1/requests", nil, &waiting); err != nil {

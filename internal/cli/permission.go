@@ -106,7 +106,7 @@ name of a tool that asks for another permission, as write asks for edit.`,
 	return c
 }
 
-// quoteIt is what to do about a command that was given as several words.
+// quoteIt is the advice for a command that was given as several words.
 const quoteIt = "what it is about is one word, so put a command in quotes, as in: bash 'rm -rf build'"
 
 // explain decides as a call would, approvals counted in.
@@ -123,7 +123,7 @@ func (a *app) explain(s *setup, who agent.Spec, req permission.Request) (*server
 	return s.explainIn(rt, who, req)
 }
 
-// broken says why everything is denied; "" where it is not.
+// broken says why everything is denied; "" if it is not.
 func (s *setup) broken() string {
 	if s.cfg.PolicyError != nil {
 		return s.cfg.PolicyError.Error()

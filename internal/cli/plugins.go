@@ -67,7 +67,7 @@ Listing loads the files, which runs them; nothing of a project runs before
 	return c
 }
 
-// broken is the error for files that could not be loaded, where that counts.
+// broken is the error for files that could not be loaded, where they are required.
 func broken(files []plugin.File, check bool) error {
 	n := 0
 	for _, f := range files {
@@ -178,7 +178,7 @@ func sources(files []plugin.File) map[string]plugin.File {
 	return out
 }
 
-// warnFiles tells which files of users could not be loaded.
+// warnFiles reports the user's files that could not be loaded.
 func (a *app) warnFiles(files []plugin.File) {
 	for _, f := range slices.DeleteFunc(files, func(f plugin.File) bool { return f.State != "failed" }) {
 		a.printNote(fmt.Sprintf("%s could not be loaded: %s", f.Path, strings.TrimPrefix(f.Problem, f.Path+": ")))

@@ -25,8 +25,8 @@ func (v row) bringsNone() bool {
 	return v.Config == nil && v.ConfigText == "" && v.Context == nil && v.Rules == nil
 }
 
-// policy is what is in force for a line: what it brings, or what holds here.
-// errRefused is a policy that is refused.
+// policy returns the policy for a line: its own, or that of this config. errRefused is an invalid
+// policy.
 func (t decisionTable) policy(v row) (permission.Policy, error) {
 	switch {
 	case v.Config != nil:

@@ -17,7 +17,7 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// A desk is where requests wait for an answer: the runtime.
+// A desk holds the pending requests: the runtime.
 type desk interface {
 	Pending() []permission.Request
 	Reply(id string, reply permission.Reply) error
@@ -25,10 +25,9 @@ type desk interface {
 	Dismiss(id string) error
 }
 
-// A prompter puts requests to a person, one after the other, and reads the
-// answers line by line. Everything it shows is escaped, so that no request
-// can look like something it is not; and on a terminal, nothing that was typed
-// before a request was shown is taken for the answer to it.
+// A prompter shows requests to a person, one after the other, and reads the answers line by line.
+// Everything it shows is escaped, so that no request can look like something else; and on a
+// terminal, anything typed before a request appears is ignored.
 type prompter struct {
 	out   io.Writer
 	desk  desk
@@ -41,19 +40,18 @@ type prompter struct {
 	calls   map[string]tool.Call // under way, by id
 }
 
-// A typed line, or the error that came instead.
+// A typed is a line that was typed, or an error.
 type typed struct {
 	line string
 	err  error
 }
 
-// newPrompter reads answers from in, a line when one is asked for.
+// newPrompter returns a prompter that reads answers from in, a line when one is needed.
 func newPrompter(in io.Reader, out io.Writer, d desk) *prompter {
 	return &prompter{out: out, desk: d, in: text.NewLineReader(in, 1<<20), forget: forgetter(in), calls: map[string]tool.Call{}}
 }
 
-// handle asks what an event asks. It returns when there is an answer or ctx
-// ends.
+// handle shows the request of an event. It returns when there is an answer or ctx ends.
 func (p *prompter) handle(ctx context.Context, e event.Event) {
 	switch h := e.Properties.(type) {
 	case event.CallStarted:
@@ -150,7 +148,7 @@ func (p *prompter) permission(ctx context.Context, req permission.Request) {
 	}
 }
 
-// longAbout is how many bytes of what a request is about stand in a line.
+// longAbout is how many bytes of a request's subject fit in a line.
 const longAbout = 300
 
 // inShort is what a request is about, in a line.
@@ -240,8 +238,8 @@ func detailName(key, permission string) string {
 	return key
 }
 
-// shownPattern is a pattern as it may be shown. One whose ends could not be
-// seen stands between quotes, and so does one that looks as if it did.
+// shownPattern formats a pattern for display. It is quoted if its ends could not be seen otherwise,
+// or if it looks quoted itself.
 func shownPattern(pattern string) string {
 	shown := text.VisibleLine(pattern)
 	if shown == "" || strings.ContainsAny(shown[:1]+shown[len(shown)-1:], ` "`) {
@@ -250,8 +248,8 @@ func shownPattern(pattern string) string {
 	return shown
 }
 
-// showDetail shows what a tool says about its request: one line where that is
-// enough, and marked lines otherwise, so that none of them passes for ours.
+// showDetail shows a tool's details of its request: in one line if they fit, and otherwise in
+// marked lines, so that they cannot imitate ours.
 func (p *prompter) showDetail(key string, value any) {
 	s, ok := value.(string)
 	if !ok {
@@ -271,7 +269,7 @@ func (p *prompter) showDetail(key string, value any) {
 	}
 }
 
-// questions puts a set of questions and answers them together.
+// questions shows a set of questions and answers them together.
 func (p *prompter) questions(ctx context.Context, req tool.QuestionRequest) {
 	answers := make([][]string, 0, len(req.Questions))
 	for i, q := range req.Questions {
@@ -304,7 +302,7 @@ func (p *prompter) showQuestion(q tool.Question, i, of int) {
 	}
 }
 
-// errDismissed is a person who does not want to answer.
+// errDismissed is the error for a person who does not want to answer.
 var errDismissed = errors.New("dismissed")
 
 // readAnswer reads the answer to one question.
@@ -331,8 +329,7 @@ func (p *prompter) readAnswer(ctx context.Context, q tool.Question) ([]string, e
 	}
 }
 
-// pick reads numbers of options. A line that is not made of numbers is an
-// answer in the person's own words.
+// pick parses the numbers of options. Any other line is an answer in the person's own words.
 func pick(q tool.Question, line string) (picked []string, problem string) {
 	fields := strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ' ' })
 	for _, f := range fields {

@@ -21,7 +21,7 @@ type judged struct {
 	Opaque string // why it cannot be allowed without asking
 }
 
-// A decisionReader says what calls would ask, and what would become of it.
+// A decisionReader determines what calls would request, and the decision on it.
 type decisionReader struct {
 	Dir    string // where the command would run
 	Files  *files.Workspace
@@ -31,8 +31,8 @@ type decisionReader struct {
 	Decide func(permission.Request) (permission.Decision, error)
 }
 
-// Command decides about a command line: the strictest answer over everything
-// that would run, and every file that it would read or write.
+// Command decides about a command line: the strictest decision over everything that would run, and
+// every file that it would read or write.
 func (r decisionReader) Command(line string) (judged, error) {
 	out := judged{Action: permission.Allow}
 	asked := recorder{decisionReader: r}
@@ -69,9 +69,8 @@ func (r decisionReader) File(name, file string) ([]permission.Decision, error) {
 	return asked.asked, err
 }
 
-// Search is what a tool that searches would ask: about what it looks for, and,
-// where that is written as a path, whether the workspace may be left for it. A
-// file there is read.
+// Search returns what a search tool would request: its pattern, and, for a path, the permission to
+// leave the workspace. A file there counts as read.
 func (r decisionReader) Search(name, pattern string) ([]permission.Decision, error) {
 	asked := recorder{decisionReader: r}
 	err := asked.Ask(context.Background(), permission.Request{Permission: name, Patterns: []string{pattern}})
@@ -85,8 +84,7 @@ func (r decisionReader) Search(name, pattern string) ([]permission.Decision, err
 	return asked.asked, err
 }
 
-// placeOf is the file or folder that a pattern begins with, where it is one
-// that may lie elsewhere.
+// placeOf returns the file or folder that a pattern begins with, if it may be outside.
 func placeOf(pattern string) (string, bool) {
 	slashed := filepath.ToSlash(pattern)
 	if !filepath.IsAbs(pattern) && slashed != ".." && !strings.HasPrefix(slashed, "../") {
@@ -156,8 +154,8 @@ func fewDecisions(ds []permission.Decision) (few []permission.Decision, more int
 	return few, more
 }
 
-// alike makes one of the decisions by one rule about files below the same folder,
-// which is so many above their own.
+// alike combines the decisions by one rule about files below the same folder, up many levels above
+// them.
 func alike(ds []permission.Decision, up int) (few []permission.Decision) {
 	folder := func(name string) string {
 		for range up + 1 {

@@ -122,8 +122,8 @@ type kin struct {
 	depth, below int
 }
 
-// family puts sessions below those that started them, or leaves them out. One
-// whose parent is not among them stands for itself.
+// family lists sessions below their parents, or drops those below others. One whose parent is
+// missing is listed by itself.
 func family(all []store.Session, whole bool) []kin {
 	known, children := map[string]bool{}, map[string][]store.Session{}
 	for _, s := range all {
@@ -211,7 +211,7 @@ type callList struct {
 	dirs  map[string]string // by session
 }
 
-// read finds the calls that are to be listed.
+// read reads the calls to list.
 func (l *callList) read(ctx context.Context, s *store.Store, q record.CallQuery) error {
 	sessions, err := s.Sessions(ctx, math.MaxInt32)
 	if err != nil {
@@ -239,7 +239,7 @@ func (l *callList) read(ctx context.Context, s *store.Store, q record.CallQuery)
 	return nil
 }
 
-// endedBy says how a command ended that failed; "" where none did.
+// endedBy says how a failed command ended; "" for others.
 func endedBy(code int64) string {
 	switch {
 	case code < 0:
@@ -447,7 +447,7 @@ func (a *app) printBlock(name, body string) {
 	}
 }
 
-// formatTime gives a recorded time for people.
+// formatTime formats a recorded time for people.
 func formatTime(ms int64) string {
 	if ms == 0 {
 		return ""

@@ -9,16 +9,14 @@ import (
 	"strings"
 )
 
-// Redacting takes what is secret out of what is shown: texts below names
-// such as apiKey, arguments such as --token, passwords in URLs. It goes by names,
-// and keeps all else as it is.
+// Redaction removes secrets from what is shown: texts below names such as apiKey, arguments such as
+// --token, passwords in URLs. It depends on names, and keeps everything else.
 
 // redaction stands for what is not shown.
 const redaction = "[redacted]"
 
-// redactJSON replaces the text of members whose name says that they are secret,
-// wherever they stand, and what is secret in URLs. Order and everything else
-// stay.
+// redactJSON replaces the strings of members whose name suggests a secret, at any depth, and
+// secrets in URLs. Order and everything else stay.
 func redactJSON(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 {
 		return raw
@@ -33,8 +31,8 @@ func redactJSON(raw json.RawMessage) json.RawMessage {
 	return out.Bytes()
 }
 
-// redactMember is JSON for the value of a member that is alone: where its name says
-// that it is secret, nothing of it is left. Nothing stays nothing.
+// redactMember redacts the value of a single member: if its name suggests a secret, nothing of it
+// is kept. Nothing stays nothing.
 func redactMember(name string, value json.RawMessage) json.RawMessage {
 	if len(value) > 0 && secretName(name) {
 		return redactQuoted(redaction)
@@ -50,8 +48,8 @@ type redactor struct {
 	variables bool // the key before was that of variables
 }
 
-// argument is an argument of a command as it may be shown: --token=… without
-// what is secret. follows says that its value is the argument after it.
+// argument redacts an argument of a command, such as --token=…. follows reports that the secret is
+// the next argument.
 func argument(v string) (shown string, follows bool) {
 	if !strings.HasPrefix(v, "-") {
 		return v, false

@@ -58,7 +58,7 @@ chat', where the talk goes on, unless a flag says how to go on.`,
 	return c
 }
 
-// resume goes on with a session.
+// resume resumes a session.
 func (a *app) resume(ctx context.Context, f *runFlags, words []string) error {
 	if len(words) > 0 {
 		return a.run(ctx, f, words)
@@ -86,15 +86,14 @@ func (a *app) resume(ctx context.Context, f *runFlags, words []string) error {
 	})
 }
 
-// talkative reports whether a person sits at a terminal, and no flag says how
-// to go on.
+// talkative reports whether a person is at a terminal, and no flag says how to continue.
 func (a *app) talkative(f *runFlags) bool {
 	return !f.asJSON && !f.quiet && !f.noInput && f.budget == (agent.Budget{}) &&
 		a.attended() && isTerminal(a.Stdout) && a.Getenv("TERM") != "dumb"
 }
 
-// resumeSession makes a session the one to go on with, and its folder the one to work
-// in, unless another was asked for.
+// resumeSession selects the session to resume, and works in its folder, unless another was
+// requested.
 func (a *app) resumeSession(s store.Session, f *runFlags) {
 	f.session, f.before = s.ID, s.Model
 	if a.dirFlag == "" && s.Dir != "" && s.Dir != a.workDir() {
@@ -103,8 +102,8 @@ func (a *app) resumeSession(s store.Session, f *runFlags) {
 	}
 }
 
-// findSession returns the session whose id a word is, or is the beginning of;
-// the last conversation of this folder for "".
+// findSession returns the session with an id or a prefix of one; the last conversation of this
+// folder for "".
 func (a *app) findSession(ctx context.Context, word string) (store.Session, error) {
 	var found store.Session
 	err := a.reading(func(s *store.Store) (err error) {
@@ -144,7 +143,7 @@ func lastOf(all []store.Session, dir string) store.Session {
 	return all[i]
 }
 
-// sessionByPrefix returns the only session whose id begins with a word.
+// sessionByPrefix returns the only session whose id has a prefix.
 func sessionByPrefix(all []store.Session, word string) (found store.Session, err error) {
 	for _, s := range all {
 		switch {
@@ -197,7 +196,7 @@ With --json it is all that is kept. 'helve show' has the whole record of a call.
 	return c
 }
 
-// showConversation prints what was said, in order.
+// showConversation prints a conversation in order.
 func (a *app) showConversation(s store.Session, said []message.Message) error {
 	a.fields("session", s.ID, "folder", s.Dir, "title", s.Title, "created", formatTime(s.Created), "updated", formatTime(s.Updated))
 	bold := a.style(a.Stdout).Bold

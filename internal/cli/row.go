@@ -51,7 +51,7 @@ func (t *triple) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// A rowContext is the other ways to say what is in force.
+// A rowContext holds the other ways to specify the policy.
 type rowContext struct {
 	Rules          []triple        `json:"rules"`
 	Global         json.RawMessage `json:"global"`
@@ -76,7 +76,7 @@ func rowKeys() []string {
 	}
 }
 
-// noteKeys are the keys that tables have for people and for other programs.
+// noteKeys lists the keys that tables have for people and for other programs.
 func noteKeys() []string {
 	return []string{
 		"cat", "tier", "ruleset", "reference", "unit", "fs", "wall", "needs", "opencode_note", "max_ms", "max_mb",
@@ -152,7 +152,7 @@ func knownKeys(fields map[string]json.RawMessage, names, others []string) error 
 	return fmt.Errorf("unknown key %q: there are %s", slip, strings.Join(names, ", "))
 }
 
-// plainRow says in plain words what is wrong with the value of a key.
+// plainRow words an invalid value of a key.
 func plainRow(err error) error {
 	if te, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return wantError(te.Field)
@@ -160,7 +160,7 @@ func plainRow(err error) error {
 	return err
 }
 
-// wantError says what the value of a key has to be.
+// wantError says what the value of a key must be.
 func wantError(field string) error {
 	want := "a string"
 	top, inner, _ := strings.Cut(field, ".")

@@ -104,7 +104,7 @@ func (f *runFlags) check(c *cobra.Command) error {
 	return nil
 }
 
-// bound puts the limits that were asked for in the place of others.
+// bound overrides the limits with those that were requested.
 func (f *runFlags) bound(b *agent.Budget) {
 	b.Time, b.Cost = cmp.Or(f.budget.Time, b.Time), cmp.Or(f.budget.Cost, b.Cost)
 	b.Tokens, b.Steps = cmp.Or(f.budget.Tokens, b.Tokens), cmp.Or(f.budget.Steps, b.Steps)
@@ -199,7 +199,7 @@ type finishedTurn struct {
 	Properties *agent.Turn `json:"properties"`
 }
 
-// printText prints what a model said.
+// printText prints a model's text.
 func (a *app) printText(out io.Writer, said string) {
 	if said == "" {
 		return
@@ -258,7 +258,7 @@ func (a *app) agentRuntime(f *runFlags) (*helve.Runtime, error) {
 	return helve.Open(opt)
 }
 
-// models says who answers, if there is anybody.
+// models returns the model that answers, if there is one.
 func (f *runFlags) models(a *app, s *setup) (agent.Models, error) {
 	out, err := s.models(a)
 	if err != nil {
@@ -286,8 +286,7 @@ func (f *runFlags) models(a *app, s *setup) (agent.Models, error) {
 	return out, err
 }
 
-// unpriced notes that a limit on the cost bounds nothing, because the price of
-// the model that answers is not known.
+// unpriced notes that a cost limit has no effect, because the price of the model is unknown.
 func (a *app) unpriced(s *setup, models agent.Models, f *runFlags) {
 	agent, err := s.agent(f.agent)
 	if err != nil {

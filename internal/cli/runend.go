@@ -47,8 +47,8 @@ func (r *refusals) setSpeaker(h event.Payload) {
 	}
 }
 
-// mute reports whether a turn came to its end without a word of the model: its
-// last answer, which called nothing, is empty.
+// mute reports whether a turn ended without a text of the model: its last answer, which made no
+// call, is empty.
 func (r *refusals) mute(t *agent.Turn) bool {
 	return t.End == agent.EndDone && t.Steps > 0 && (strings.TrimSpace(t.Text) == "" || r.answer[t.Session] != "" && r.answer[t.Session] != r.worded[t.Session])
 }
@@ -84,9 +84,8 @@ func (r *refusals) handleEvent(e event.Event) {
 	}
 }
 
-// cutRule finds the rule in what an unattended call failed with. It stands
-// last, but for a remark. What looks like one before it is a part of what was
-// asked for, and within it quotes are escaped.
+// cutRule finds the rule in the error of an unattended call. It comes last, except for a note. What
+// looks like a rule before it belongs to the request, in which quotes are escaped.
 func cutRule(said string) (before, rule, after string) {
 	i := strings.LastIndex(said, `{"permission": {`)
 	if i < 0 {
@@ -151,8 +150,8 @@ func exitOfTurn(end agent.End) int {
 	return exitInternal // also for an unknown end
 }
 
-// reportTurn says on standard error what a turn took, where a person sees it, and how
-// it ended, where it was not done. The error has its exit code.
+// reportTurn prints on standard error the usage of a turn, if a person sees it, and how it ended,
+// unless it is complete. The error has its exit code.
 func (a *app) reportTurn(f *runFlags, t *agent.Turn, refused *refusals) error {
 	if !f.asJSON && !f.quiet && isTerminal(a.Stderr) {
 		took := slices.DeleteFunc([]string{t.Session, tokenCount(t.Tokens), cost(t.Cost)}, func(s string) bool { return s == "" })
@@ -177,8 +176,7 @@ func (a *app) reportTurn(f *runFlags, t *agent.Turn, refused *refusals) error {
 	return &silent{code}
 }
 
-// resumable reports whether a session goes on after such an end without a new
-// prompt.
+// resumable reports whether a session can continue after such an end without a new prompt.
 func resumable(end agent.End) bool {
 	switch end {
 	case agent.EndCanceled, agent.EndFailed, agent.EndBudget, agent.EndSteps, agent.EndRejected, agent.EndRepeats, agent.EndLength:
@@ -187,7 +185,7 @@ func resumable(end agent.End) bool {
 	return false // it is done, or the model refused and would again
 }
 
-// endOf says why a turn is over.
+// endOf says why a turn ended.
 func endOf(t *agent.Turn) string {
 	why := t.Note
 	if t.Error != nil {

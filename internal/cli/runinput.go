@@ -24,8 +24,7 @@ const (
 	maxPDFFile   = 20 << 20
 )
 
-// promptText is what the words of the command line, and standard input where
-// they say so, ask for.
+// promptText returns the prompt from the arguments, and from standard input if they say so.
 func (a *app) promptText(ctx context.Context, words []string) (string, error) {
 	i := slices.Index(words, "-")
 	if i < 0 && (len(words) > 0 || isTerminal(a.Stdin)) {
@@ -45,7 +44,7 @@ func (a *app) promptText(ctx context.Context, words []string) (string, error) {
 	return said + "\n\n<stdin>\n" + strings.TrimSuffix(piped, "\n") + "\n</stdin>", nil
 }
 
-// noPrompt says how a prompt is given, where there was none.
+// noPrompt explains how to give a prompt.
 func (a *app) noPrompt(words []string) error {
 	if slices.Contains(words, "-") || len(words) == 0 && !isTerminal(a.Stdin) {
 		return usagef("what is to be done? Standard input was empty: give the prompt as words of the command line")
@@ -80,8 +79,7 @@ func (a *app) readPrompt(ctx context.Context) (string, error) {
 	}
 }
 
-// unread notes that something stands ready on standard input that is not part
-// of the prompt.
+// unread notes that standard input has data that is not part of the prompt.
 func (a *app) unread(words []string) {
 	f, ok := a.Stdin.(*os.File)
 	if !ok || len(words) == 0 || slices.Contains(words, "-") {
@@ -93,8 +91,7 @@ func (a *app) unread(words []string) {
 	}
 }
 
-// enclose adds files to a prompt: texts to its words, images and PDFs as
-// attachments.
+// enclose adds files to a prompt: texts to its text, images and PDFs as attachments.
 func (a *app) enclose(ctx context.Context, prompt string, names []string) (string, []tool.Attachment, error) {
 	var files []tool.Attachment
 	for _, name := range names {

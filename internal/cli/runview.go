@@ -183,7 +183,7 @@ func (d *audience) followEvents(asking context.Context, rt *helve.Runtime) {
 	}
 }
 
-// put asks what an event asks; after missed ones, whatever still waits.
+// put handles the request in an event; after missed events, every pending request.
 func (d *audience) put(asking context.Context, rt *helve.Runtime, e event.Event) {
 	events := []event.Event{e}
 	if _, missed := e.Properties.(event.Missed); missed {
@@ -201,7 +201,7 @@ func (d *audience) put(asking context.Context, rt *helve.Runtime, e event.Event)
 	}
 }
 
-// A jsonView writes every event that tells of the turn, a line each.
+// A jsonView writes every event of the turn, a line each.
 type jsonView struct {
 	out  io.Writer
 	safe bool // out is a terminal

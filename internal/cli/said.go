@@ -16,7 +16,7 @@ const (
 	longSaid = 500
 )
 
-// noteSaid tells what tools and plugins warned of until a call had ended.
+// noteSaid prints the warnings of tools and plugins up to the end of a call.
 func (a *app) noteSaid(rt *helve.Runtime, call string) {
 	// All of it has arrived already; the timeout is for a call whose end was not reported.
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)

@@ -11,8 +11,7 @@ import (
 	"strings"
 )
 
-// Scaffolding writes example tools that work, each with a test of its own,
-// and reads such tests.
+// Scaffolding writes example tools that work, each with a test, and reads such tests.
 
 //go:embed templates
 var templates embed.FS
@@ -27,8 +26,7 @@ const (
 // scaffoldLanguages are the languages that there are examples in.
 func scaffoldLanguages() []string { return []string{"ts", "py", "sh", "go"} }
 
-// caseFileName is the name of the file with the test of a tool. It stands beside
-// the tool.
+// caseFileName returns the name of the file with the test of a tool. It is beside the tool.
 func caseFileName(tool string) string { return tool + casesEnding }
 
 // An exampleFile is a file of an example.
@@ -60,9 +58,9 @@ func parts(tools, name, lang, goos string) ([]exampleFile, error) {
 	return nil, fmt.Errorf("there is no example in %q: take one of %s", lang, strings.Join(scaffoldLanguages(), ", "))
 }
 
-// writeScaffold writes an example tool and its test into a config folder, and returns
-// the files. It overwrites nothing: if one of them is there, or another tool of
-// the name is, nothing is written. An error is a sentence for people.
+// writeScaffold writes an example tool and its test into a config folder, and returns the files. It
+// overwrites nothing: if one of them, or another tool of the name, exists, it writes nothing. An
+// error is a sentence for people.
 func writeScaffold(dir, name, lang string) ([]string, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
@@ -124,8 +122,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// toolsOf is the folder of the tools below a config folder: the one that is
-// there, or tool.
+// toolsOf returns the folder of the tools below a config folder: the existing one, or tool.
 func toolsOf(dir string) string {
 	for _, sub := range []string{"tool", "tools"} {
 		if info, err := os.Stat(filepath.Join(dir, sub)); err == nil && info.IsDir() {
@@ -135,8 +132,7 @@ func toolsOf(dir string) string {
 	return "tool"
 }
 
-// scaffoldTaken finds a file that is a tool of the name, or else one that says something
-// about such a tool.
+// scaffoldTaken finds a file that defines or describes a tool of the name.
 func scaffoldTaken(dir, name string) (about string) {
 	for _, sub := range []string{"tool", "tools"} {
 		entries, _ := os.ReadDir(filepath.Join(dir, sub))

@@ -107,7 +107,7 @@ func (a *app) runServer(ctx context.Context, f *serveFlags) error {
 	return errors.Join(err, rt.Close())
 }
 
-// serveRuntime is the runtime that is served. Whoever watches can be asked.
+// serveRuntime returns the runtime that is served. Its clients can be asked.
 func (a *app) serveRuntime(s *setup, secret string) (*helve.Runtime, error) {
 	opt := a.options(s)
 	opt.Protected = append(opt.Protected, secret)
@@ -167,7 +167,7 @@ func (a *app) openPort(f *serveFlags, s *setup) (*auth.Listener, auth.Pair, erro
 	return bound, pair, err
 }
 
-// badBind says what to do about an address that is not to be listened at.
+// badBind says what to do about an address that cannot be used.
 func (a *app) badBind(f *serveFlags, bind auth.Bind, err error) error {
 	bind.Beyond = true
 	if _, again := bind.Plan(); again == nil {
@@ -300,7 +300,7 @@ func publicRoutes() func(*http.Request) bool {
 	}
 }
 
-// tellServing says where the server is, and how a person gets in.
+// tellServing prints where the server is, and how to sign in.
 func (a *app) tellServing(f *serveFlags, at site, link server.Link) error {
 	if at.bound.Warning != "" {
 		a.printNote(at.bound.Warning)

@@ -24,21 +24,21 @@ import (
 	"github.com/helve-dev/helve/internal/text"
 )
 
-// A running server as the file says that it keeps of itself while it lives,
-// for other commands and programs of the same person: DATA/servers/NAME.json.
+// A running is the record that a server keeps of itself while it runs, for other commands and
+// programs of the same user: DATA/servers/NAME.json.
 type running struct {
 	URL       string    `json:"url"`
 	Pid       int       `json:"pid"`
 	Directory string    `json:"directory"`
 	TokenFile string    `json:"tokenFile"`
 	Started   time.Time `json:"started"`
-	// Local is where it is found on this machine, which may not know its name,
-	// and Certificate the SHA-256 of what it shows there, where it speaks TLS.
+	// Local is its address on this machine, which may not resolve its name, and Certificate the
+	// SHA-256 of its TLS certificate, if any.
 	Local       string `json:"local"`
 	Certificate string `json:"certificate,omitempty"`
 }
 
-// announcement is what a server says of itself.
+// announcement returns the record of a server.
 func announcement(f *serveFlags, at site) running {
 	local := at.bound.URL()
 	if addr, err := netip.ParseAddrPort(at.bound.Addr().String()); err == nil {
@@ -65,9 +65,9 @@ func hashOf(data []byte) string {
 
 func serversDir(data string) string { return filepath.Join(data, "servers") }
 
-// announce writes the file of a server that has begun. A lock beside it says
-// whether the server lives: a file that a crash left behind names a port that
-// may be anybody's by now, and the token must not be sent there.
+// announce writes the record of a server that has started. A lock beside it shows whether the
+// server is alive: the port in a record that a crash left behind may belong to another program by
+// now, and must not be sent the token.
 func announce(data string, r running) (withdraw func(), err error) {
 	dir := serversDir(data)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -164,7 +164,7 @@ func here(all []running, dir string) (running, bool) {
 	return best, found
 }
 
-// whatRuns is what helve says on a terminal when it is asked nothing.
+// whatRuns prints the overview that helve without arguments shows on a terminal.
 func (a *app) whatRuns(ctx context.Context) error {
 	st := a.style(a.Stdout)
 	fmt.Fprintf(a.Stdout, "%s runs the tools of a coding agent, with permissions and a record of every call.\n\n", st.Bold("helve"))
@@ -197,7 +197,7 @@ func (a *app) whatRuns(ctx context.Context) error {
 	return nil
 }
 
-// tellJobs says which commands run in the background.
+// tellJobs prints the running background jobs.
 func (a *app) tellJobs() {
 	jobs, err := a.jobs()
 	if err != nil {

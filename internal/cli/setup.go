@@ -26,7 +26,7 @@ import (
 	"github.com/helve-dev/helve/permission"
 )
 
-// homeDir is the user's folder, or "" where none is known.
+// homeDir returns the user's folder, or "" if unknown.
 func (a *app) homeDir() string {
 	for _, name := range []string{"HOME", "USERPROFILE"} {
 		if dir := a.Getenv(name); dir != "" {
@@ -52,7 +52,7 @@ func (a *app) dataDir() (string, error) {
 	return "", errors.New("no folder for records is known: set HOME or HELVE_DATA_DIR, or give --data-dir")
 }
 
-// configOptions says where the config files are looked for.
+// configOptions returns where to look for config files.
 func (a *app) configOptions() (config.Options, error) {
 	data, err := a.dataDir()
 	if err != nil {
@@ -80,11 +80,11 @@ type setup struct {
 	cfg  *config.Config
 	opt  config.Options
 	data string
-	// What is wrong with the choice of the default agent, nil for nothing.
+	// The problem with the configured default agent, nil for none.
 	choice *config.Problem
 }
 
-// load reads the config files that hold here.
+// load reads the config files.
 func (a *app) load() (*setup, error) {
 	opt, err := a.configOptions()
 	if err != nil {
@@ -95,8 +95,8 @@ func (a *app) load() (*setup, error) {
 	if s.cfg, err = config.Load(s.opt); err != nil {
 		return nil, err
 	}
-	// Which agent is the default one is in the config, and with it the rules
-	// that its examples are held against.
+	// The default agent, and with it the rules that its examples are checked against, come from the
+	// config.
 	if name := s.cfg.DefaultAgent; name != "" {
 		if own := s.defaults(name); !slices.Equal(own, s.opt.Defaults) {
 			s.opt.Defaults = own
@@ -164,7 +164,7 @@ func (s *setup) defaults(name string) permission.Ruleset {
 	return nil
 }
 
-// seeTrust is said behind what is not in force.
+// seeTrust is appended to a notice about what is disabled.
 const seeTrust = " (see 'helve trust')"
 
 // warn prints the problems of the config files, except those that the command reports itself, and
@@ -194,10 +194,10 @@ func (a *app) warn(cfg *config.Config, said ...config.Problem) {
 	}
 }
 
-// agents are the built-in agents with what the config files say about them.
+// agents returns the built-in agents with their configuration.
 func (s *setup) agents() []agent.Spec { return agent.Specs(s.agentOptions()) }
 
-// checkReady says whether a call that names this agent has one to be made by.
+// checkReady returns an error if a call names an unknown or disabled agent.
 func (s *setup) checkReady(agent string) error {
 	if agent != "" {
 		_, err := s.agent(agent)
@@ -279,8 +279,8 @@ func (a *app) options(s *setup) helve.Options {
 		},
 		Logger: a.logger(),
 	}
-	// A key that happens to lie in the environment is not spent by whoever
-	// calls a tool: only a model that was chosen is.
+	// A key in the environment is not used unless a model was chosen: calling a tool must not spend
+	// it.
 	if s.cfg.Model != "" || a.Getenv("HELVE_MODEL") != "" {
 		if found, err := s.models(a); err == nil {
 			opt.Models = found
@@ -305,12 +305,12 @@ func (a *app) options(s *setup) helve.Options {
 	return opt
 }
 
-// logger tells the person what should be known.
+// logger returns the log of notices for the user.
 func (a *app) logger() *slog.Logger {
 	return slog.New(&logHandler{to: a.Stderr, mu: &sync.Mutex{}})
 }
 
-// shell says how commands are run. The command is its own helper.
+// shell returns how commands are run. The command is its own helper.
 func (a *app) shell(s *setup) helve.Shell {
 	b, w := s.cfg.Bash, s.cfg.Wall
 	out := helve.Shell{
@@ -394,7 +394,7 @@ func (a *app) openStore() (*store.Store, error) {
 	return store.Open(store.Options{Dir: data, OnNotice: a.printNote})
 }
 
-// A logHandler writes what a person should know, a line each.
+// A logHandler prints notices for the user, a line each.
 type logHandler struct {
 	to    io.Writer
 	mu    *sync.Mutex

@@ -154,7 +154,7 @@ func (a *app) findSkills(f *skillsFlags) (*skillReport, error) {
 	return out, nil
 }
 
-// skillURLs says that skills are not fetched, where the config wants them so.
+// skillURLs notes that skills are not fetched, if the config wants that.
 func (s *setup) skillURLs() []helve.SkillProblem {
 	out := []helve.SkillProblem{}
 	var section struct{ URLs []string }
@@ -169,7 +169,7 @@ func (s *setup) skillURLs() []helve.SkillProblem {
 	return out
 }
 
-// skillState says in a word or two how a skill is doing.
+// skillState describes the state of a skill in a word or two.
 func skillState(f helve.SkillFile) string {
 	state := "ready"
 	switch {
@@ -228,7 +228,7 @@ func (a *app) listSkills(r *skillReport) error {
 	return nil
 }
 
-// notTaken says in one line where a file is and why it is no skill.
+// notTaken says in one line where a file is and why it is not used as a skill.
 func notTaken(k shownSkill) string {
 	at := k.Path
 	if k.Line > 0 {

@@ -100,8 +100,8 @@ func (t *table) file(name string) error {
 	}
 }
 
-// count counts a line, and says what came of it unless it passed. It is named
-// by its id, or else by where it stands.
+// count counts a line, and prints its result unless it passed. It is named by its id, or else by
+// its position.
 func (t *table) count(where string, f tableFinding) {
 	where = cmp.Or(f.ID, where)
 	switch f.Outcome {
@@ -163,8 +163,8 @@ func (t *table) asks(name string) string {
 	return t.tools.Permissions().Asks(name)
 }
 
-// shows reports whether the agent is shown a tool, as 'helve tools' says. Of the
-// tools of servers and files, which are not started for it, the rules alone say.
+// shows reports whether the agent sees a tool, as 'helve tools' does. For tools of servers and
+// files, which are not started for this, only the rules count.
 func (t *table) shows(ctx context.Context, name string) (bool, error) {
 	if t.asks(name) == "" {
 		policy, err := t.here()

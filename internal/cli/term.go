@@ -15,8 +15,7 @@ func isTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// attended reports whether a person can be asked: one who sees the prompt and
-// can type an answer.
+// attended reports whether a person can be asked: one who sees the prompt and can type an answer.
 func (a *app) attended() bool { return isTerminal(a.Stdin) && isTerminal(a.Stderr) }
 
 // forgetter returns a function that discards what was typed on a terminal and not read yet; nil for
@@ -29,8 +28,7 @@ func forgetter(stream any) func() {
 	return func() { flushInput(f.Fd()) }
 }
 
-// width is how many columns the terminal has that a stream is; 0 where that is
-// not known.
+// width returns the number of columns of a terminal; 0 if unknown.
 func width(stream any) int {
 	f, ok := stream.(*os.File)
 	if !ok {
@@ -40,7 +38,7 @@ func width(stream any) int {
 	return columns
 }
 
-// style returns how text for w may look.
+// style returns the text style for w.
 func (a *app) style(w io.Writer) terminal.Style {
 	return terminal.Style{On: !a.noColor && a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb" && isTerminal(w)}
 }

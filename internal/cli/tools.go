@@ -30,8 +30,8 @@ type toolsFlags struct {
 	own map[string]plugin.File // tools from files of the user, by name; known after specs
 }
 
-// forTools is how long a list of tools waits for what is still starting: it is
-// printed once, so it waits longer than lists that can be asked for again.
+// forTools is how long a list of tools waits for what is still starting: longer than lists that can
+// be requested again.
 const forTools = 3 * time.Second
 
 // A shownTool is a tool as --json prints it.
@@ -131,7 +131,7 @@ func (a *app) listTools(f *toolsFlags, specs []tool.Spec) error {
 	return nil
 }
 
-// marks says in letters what a tool is.
+// marks returns the letters that describe a tool.
 func (f *toolsFlags) marks(s tool.Spec) string {
 	out := ""
 	if _, ok := f.own[s.Name]; ok {
@@ -190,8 +190,8 @@ func (a *app) specs(ctx context.Context, f *toolsFlags) ([]tool.Spec, error) {
 	return rt.Tools(audience), nil
 }
 
-// loadTools brings in the tools of MCP servers and of files, and tells what could
-// not be brought in, and what has not started in time.
+// loadTools loads the tools of MCP servers and of files, and reports what could not be loaded or
+// has not started in time.
 func (a *app) loadTools(ctx context.Context, rt *helve.Runtime, wait time.Duration) {
 	stop := a.progress("waiting for servers and files")
 	ctx, cancel := context.WithTimeout(ctx, wait)
@@ -261,7 +261,7 @@ func (a *app) oneTool(ctx context.Context, f *toolsFlags, specs []tool.Spec, nam
 	return e
 }
 
-// whyOff is what a tool says about why it is off; most say nothing.
+// whyOff returns the reason why a tool is off, if it gives one.
 func (a *app) whyOff(f *toolsFlags, s tool.Spec) string {
 	if s.Offer == nil {
 		return ""

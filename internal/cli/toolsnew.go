@@ -48,7 +48,7 @@ says what to do next.`,
 	return c
 }
 
-// newTool writes an example, and says what to do next.
+// newTool writes an example, and prints what to do next.
 func (a *app) newTool(ctx context.Context, name, lang string, global bool) error {
 	s, err := a.load()
 	if err != nil {
@@ -298,7 +298,7 @@ func (r *toolTester) checkTool(t toolTest, name string) error {
 // maxCasesFile bounds a file with cases.
 const maxCasesFile = 4 << 20
 
-// readBounded reads a file of a size that a person writes.
+// readBounded reads a file of bounded size.
 func readBounded(path string) ([]byte, error) {
 	data, err := disk.ReadSmall(path, maxCasesFile)
 	switch {

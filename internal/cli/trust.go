@@ -175,7 +175,7 @@ func (a *app) showTrust(opt config.Options, files []string) (map[string]string, 
 	return shown, nil
 }
 
-// showEffects says what trusting a source would put into force.
+// showEffects prints what trusting a source would enable.
 func (a *app) showEffects(s config.Source, cfg *config.Config) {
 	st := a.style(a.Stdout)
 	fmt.Fprintf(a.Stdout, "%s (%s)\n", st.Bold(safe(s.Path)), trustWord(s))
@@ -224,8 +224,8 @@ func (a *app) showEffects(s config.Source, cfg *config.Config) {
 // mostFiles is how many files of a source are shown.
 const mostFiles = 40
 
-// showTrusted lists the files that are trusted with a source: where it is known
-// what was trusted before, those that are others now.
+// showTrusted lists the files that are trusted with a source: if the earlier trusted state is
+// known, only the changed ones.
 func (a *app) showTrusted(s config.Source) {
 	files := s.Files
 	if len(files) == 1 && files[0].Path == filepath.Base(s.Path) {
@@ -264,8 +264,7 @@ const (
 	mostAgentHead = 20      // lines
 )
 
-// asHashed reads a file, if it holds what was hashed: what is shown is what is
-// trusted.
+// asHashed reads a file if its content has the given hash: what is shown is what is trusted.
 func asHashed(path string, f config.TrustFile) ([]byte, bool) {
 	if f.Size > mostAgentFile || f.State == "gone" {
 		return nil, false
@@ -275,8 +274,8 @@ func asHashed(path string, f config.TrustFile) ([]byte, bool) {
 	return data, err == nil && f.Hash != "" && strings.HasPrefix(hex.EncodeToString(sum[:]), f.Hash)
 }
 
-// agentsOf says in a few lines what the agents of a config file are, by the key
-// of each. References in it are shown as they stand.
+// agentsOf describes the agents of a config file in a few lines, by the key of each. References in
+// it are shown unresolved.
 func agentsOf(s config.Source) map[string][]string {
 	i := slices.IndexFunc(s.Files, func(f config.TrustFile) bool { return f.Path == filepath.Base(s.Path) })
 	if i < 0 {
@@ -323,8 +322,8 @@ func agentLine(key string, raw json.RawMessage) string {
 	return shownLine(key + ": " + first)
 }
 
-// agentFile shows what stands at the head of a file that describes an agent, and
-// the first line of its prompt; nothing for other files.
+// agentFile shows the front matter of a file that describes an agent, and the first line of its
+// prompt; nothing for other files.
 func agentFile(folder string, f config.TrustFile) []string {
 	kind, _, _ := strings.Cut(f.Path, "/")
 	if !slices.Contains([]string{"agent", "agents", "mode", "modes"}, kind) || !strings.HasSuffix(f.Path, ".md") {

@@ -79,8 +79,8 @@ func (a *app) absIn(name string) string {
 	return in.abs(name)
 }
 
-// fromHere is the name of a file as seen from the folder that the command
-// works in, or the whole of it where it lies elsewhere.
+// fromHere returns the name of a file relative to the working folder, or the whole path if it is
+// elsewhere.
 func (a *app) fromHere(file string) string {
 	dir := a.workDir()
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
@@ -215,7 +215,7 @@ func (a *app) runUndo(ctx context.Context, rt *helve.Runtime, f undoFlags) error
 			return err
 		}
 	}
-	// What was shown is what is done, also where more has changed meanwhile.
+	// Only what was shown is undone, even if more has changed meanwhile.
 	shown := record.UndoRequest{}
 	for _, s := range preview.Sets {
 		shown.Sets = append(shown.Sets, s.ID)

@@ -15,8 +15,8 @@ import (
 // showAfter is how long a call may take before it is shown that it runs.
 const showAfter = time.Second
 
-// A watcher shows a person how a call is getting on: what it asks, and, when
-// it takes its time, what it says about itself.
+// A watcher shows a person the progress of a call: its requests, and, when it takes long, its
+// reports.
 type watcher struct {
 	rt    *helve.Runtime
 	out   io.Writer
