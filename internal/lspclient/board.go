@@ -20,14 +20,14 @@ import (
 	"github.com/helve-dev/helve/lsp"
 )
 
-// What is read of boards.
+// The limits for reading boards.
 const (
 	maxBoards     = 1000
 	maxBoardBytes = 1 << 20
 )
 
-// The files of a board: what it shows, the same while it is written, and a
-// lock that the system frees when the process dies.
+// The files of a board: its content, the same while it is being written, and a lock that the system
+// frees when the process dies.
 const (
 	boardShown = ".json"
 	boardFresh = ".new"
@@ -51,8 +51,7 @@ type board struct {
 // board without a file.
 func newBoard(dir string) *board { return &board{dir: dir} }
 
-// publish makes the board show these servers. It writes a file when they differ
-// from those shown now.
+// publish makes the board show these servers. It writes a file if they differ from those shown now.
 func (b *board) publish(list []lsp.Status) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -102,7 +101,7 @@ func (b *board) take() error {
 	return errors.New("board: the lock file keeps disappearing")
 }
 
-// stillThere says whether the file that is locked is the one of that name.
+// stillThere reports whether the locked file is the one of that name.
 func stillThere(lock *flock.Flock) bool {
 	mine, err := lock.Stat()
 	if err != nil {
@@ -112,7 +111,7 @@ func stillThere(lock *flock.Flock) bool {
 	return err == nil && os.SameFile(mine, there)
 }
 
-// close takes the board down, for good.
+// close removes the board for good.
 func (b *board) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -28,8 +28,8 @@ type Baseline map[string][]lsp.Diagnostic
 // a file as it was.
 const baselineTime = 200 * time.Millisecond
 
-// Before is what is known now, to tell later what is new. Files that a server
-// is just looking at get a moment.
+// Before returns the present diagnostics, to find new ones later. Files that a server is just
+// checking get a moment.
 func (s *Set) Before(ctx context.Context, files ...string) Baseline {
 	ctx, cancel := context.WithTimeout(ctx, baselineTime)
 	defer cancel()
@@ -57,8 +57,7 @@ func (s *Set) Before(ctx context.Context, files ...string) Baseline {
 	return out
 }
 
-// versionOf numbers the text of a file that is open, -1 for another; l.mu is
-// held.
+// versionOf returns the version of an open file's text, -1 for others; l.mu is held.
 func (l *link) versionOf(path string) int {
 	if d := l.docs[path]; d != nil {
 		return d.version
@@ -73,9 +72,9 @@ type Question struct {
 	Others bool     // also other files that have errors
 }
 
-// Check brings files to their servers as they are on disk, waits for what the
-// servers find in exactly these texts, and reports it. It waits as long as the
-// options say at the most; what has not come then is pending.
+// Check sends files to their servers as they are on disk, waits for the diagnostics of exactly
+// these texts, and reports them. It waits at most as long as the options say; what has not arrived
+// by then is pending.
 func (s *Set) Check(ctx context.Context, q Question) lsp.Report {
 	ctx, cancel := context.WithTimeout(ctx, s.opt.Wait)
 	defer cancel()
@@ -183,8 +182,7 @@ func (v *task) wait(ctx context.Context, unchanged bool) {
 	}
 }
 
-// errOvertaken says that a file has another text by now than the one that was
-// to be looked at.
+// errOvertaken says that a file has changed since the text that was to be checked.
 var errOvertaken = errors.New("the file was changed again before it was checked")
 
 // waitPublished waits until the server has published diagnostics of the file since it was last
@@ -252,7 +250,7 @@ func (s *Set) owe(file string, owed bool) {
 	}
 }
 
-// fileReport is what the servers of one file say.
+// fileReport returns the diagnostics of one file from all servers.
 func (s *Set) fileReport(file string, before Baseline, errands []task) (r lsp.FileReport, known bool, pending []lsp.Pending) {
 	r = lsp.FileReport{Path: file, Diagnostics: []lsp.Diagnostic{}}
 	for _, v := range errands {
@@ -271,8 +269,8 @@ func (s *Set) fileReport(file string, before Baseline, errands []task) (r lsp.Fi
 	return r, known, pending
 }
 
-// why says why a server has nothing to say about a file, and whether that is
-// because it is not at work; "" where that needs no telling.
+// why says why a server has no result for a file, and whether it is not working; "" if that needs
+// no explanation.
 func (v *task) why() (why string, failed bool) {
 	if _, missing := errors.AsType[*Missing](v.err); missing || errors.Is(v.err, errNotText) || errors.Is(v.err, fs.ErrNotExist) || errors.Is(v.err, errSetClosed) {
 		return "", false
@@ -299,12 +297,12 @@ func (v *task) why() (why string, failed bool) {
 	return v.err.Error(), true
 }
 
-// keyOf tells apart what a server found, wherever it stands by now.
+// keyOf identifies a diagnostic independent of its position.
 func keyOf(d lsp.Diagnostic) string {
 	return fmt.Sprintf("%d\x00%s\x00%s\x00%s", d.Severity, d.Source, d.Code, d.Message)
 }
 
-// markKnown marks what was there before.
+// markKnown marks the diagnostics that existed before.
 func markKnown(list []lsp.Diagnostic, before Baseline, path string) []lsp.Diagnostic {
 	list = slices.Clone(list)
 	old := map[string]int{}

@@ -21,7 +21,7 @@ const (
 	watchEvery  = 15 * time.Second // how often its memory is looked at
 )
 
-// A client is a server in a root, over all its lives.
+// A client is a server in a root, across restarts.
 type client struct {
 	set    *Set
 	server Server
@@ -95,7 +95,7 @@ func (c *client) idle() time.Duration {
 	return time.Since(c.used)
 }
 
-// current is the life of now, nil where the server does not run.
+// current returns the running link, nil if the server does not run.
 func (c *client) current() *link {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -128,7 +128,7 @@ func (c *client) ensure(ctx context.Context) (*link, error) {
 	}
 }
 
-// startAttempt starts an attempt; c.mu is held.
+// startAttempt starts an attempt to start the server; c.mu is held.
 func (c *client) startAttempt() (*attempt, error) {
 	if c.state == lsp.StateBroken {
 		return nil, &Unavailable{c.server.ID, c.fault}
@@ -192,7 +192,7 @@ func (c *client) begun(ctx context.Context, l *link) error {
 	return nil
 }
 
-// recordFailure notes that a life was short, or did not begin; c.mu is held.
+// recordFailure records that the server failed to start or ended soon; c.mu is held.
 func (c *client) recordFailure(err error) {
 	if c.set.life.Err() != nil || errors.Is(err, errStopped) {
 		c.setState(lsp.StateStopped, "")
@@ -220,14 +220,14 @@ func sentence(s string) string {
 // errStopped is why the connection to a server ends that was asked to stop.
 var errStopped = errors.New("the server was stopped")
 
-// tooLarge is why a server is stopped that holds too much memory.
+// A tooLarge is the error for a server that was stopped because it used too much memory.
 type tooLarge struct{ held, limit int64 }
 
 func (e *tooLarge) Error() string {
 	return fmt.Sprintf("It held %d MiB, and %d are the most: language_servers.memory_bytes in the config changes that.", e.held>>20, e.limit>>20)
 }
 
-// monitor looks after a running server until it ends.
+// monitor supervises a running server until it ends.
 func (c *client) monitor(l *link) {
 	timer := time.NewTicker(min(watchEvery, max(c.set.opt.Idle/4, 10*time.Millisecond)))
 	defer timer.Stop()
@@ -253,7 +253,7 @@ func (c *client) monitor(l *link) {
 	}
 }
 
-// handleExit ends a life.
+// handleExit handles the end of a server.
 func (c *client) handleExit(l *link, why error, born time.Time) {
 	c.mu.Lock()
 	if c.link == l {

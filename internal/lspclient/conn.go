@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// queueBytes and queueMessages are how much may wait for a server to read
-	// it. More says that it does not read at all.
+	// queueBytes and queueMessages bound the queue to a server. A longer queue means that it does
+	// not read at all.
 	queueBytes    = 64 << 20
 	queueMessages = 100_000
 	// writeStep is about how much is written at once.
@@ -41,8 +41,8 @@ var (
 // after the other, in the order of the messages, and must not block: nothing
 // else is read in the meantime.
 type handler interface {
-	// request returns what the server is answered; nil is JSON's null. An error
-	// that is an *rpcError is sent with its code.
+	// request returns the response to the server; nil is JSON's null. An *rpcError is sent with its
+	// code.
 	request(method string, params json.RawMessage) (result any, err error)
 	notified(method string, params json.RawMessage)
 	// stray is given what the server printed that is no message.
@@ -242,7 +242,7 @@ func (c *conn) enqueue(body []byte) (full bool, err error) {
 	return false, nil
 }
 
-// write sends what is in the queue until the connection ends.
+// write sends the queue until the connection ends.
 func (c *conn) write() {
 	var buf []byte
 	for {
@@ -348,7 +348,7 @@ func (c *conn) take(body []byte) {
 
 func isNull(raw json.RawMessage) bool { return string(raw) == "null" }
 
-// reply answers a request of the server.
+// reply responds to a request of the server.
 func (c *conn) reply(id json.RawMessage, method string, params json.RawMessage) {
 	result, err := c.h.request(method, params)
 	m := message{ID: id, Result: result}
@@ -366,7 +366,7 @@ func (c *conn) reply(id json.RawMessage, method string, params json.RawMessage) 
 	}
 }
 
-// dispatchResponse hands the answer to the call that waits for it, if one does.
+// dispatchResponse passes a response to the call that waits for it, if any.
 func (c *conn) dispatchResponse(id, result, failure json.RawMessage) {
 	a := response{result: result}
 	switch {

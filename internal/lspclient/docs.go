@@ -17,7 +17,7 @@ import (
 	"github.com/helve-dev/helve/internal/disk"
 )
 
-// What is given to servers.
+// The limits of what is sent to servers.
 const (
 	maxText  = 8 << 20  // bytes of one file
 	maxOpen  = 200      // files that are open in one server
@@ -39,7 +39,7 @@ type doc struct {
 	barrier uint64 // how many publications there were when the server had read the text; 0 before
 }
 
-// A stamp tells apart what was on disk at two times.
+// A stamp identifies the state of a file on disk.
 type stamp struct {
 	size  int64
 	mtime time.Time
@@ -47,7 +47,7 @@ type stamp struct {
 
 func stampOf(info fs.FileInfo) stamp { return stamp{info.Size(), info.ModTime()} }
 
-// errNotText says that a file is nothing that a server could be given.
+// errNotText says that a file is not text that a server could be sent.
 var errNotText = errors.New("it is no text")
 
 // readText reads a file as text.
@@ -141,8 +141,8 @@ func (l *link) openDoc(path, text string, at stamp) (*doc, error) {
 	)
 }
 
-// surplus are the files that have to be closed because too much is open, those
-// first that were not used for longest; l.mu is held.
+// surplus returns the files that must be closed because too many are open, least recently used
+// first; l.mu is held.
 func (l *link) surplus(keep *doc) (out []*doc) {
 	all, bytes := make([]*doc, 0, len(l.docs)), 0
 	for _, d := range l.docs {
@@ -186,8 +186,7 @@ func (l *link) send(d *doc, text string, at stamp) error {
 	)
 }
 
-// saved tells a server that wants to know it that the text is on disk: some
-// check a file only then.
+// saved notifies a server that requested it that the text is on disk: some check a file only then.
 func (l *link) saved(d *doc) error {
 	if !l.able.saves {
 		return nil
@@ -208,7 +207,7 @@ func (l *link) shut(d *doc) {
 	_ = l.conn.notify("textDocument/didClose", map[string]any{"textDocument": map[string]any{"uri": d.uri}}) // a server that is gone needs no more
 }
 
-// watched tells the server that files have changed on disk.
+// watched notifies the server of changed files on disk.
 func (l *link) watched(changes ...FileChange) error {
 	events := make([]any, len(changes))
 	for i, ch := range changes {
@@ -285,7 +284,7 @@ func (l *link) take(ch *FileChange) bool {
 	return ch.Kind == Created
 }
 
-// dropFindings drops what was found in a file; l.mu is held.
+// dropFindings drops the diagnostics of a file; l.mu is held.
 func (l *link) dropFindings(path string) {
 	if f := l.found[path]; f != nil {
 		l.read(path, f.list, nil)
@@ -294,8 +293,7 @@ func (l *link) dropFindings(path string) {
 	}
 }
 
-// reveal makes sure that a server acts on changes of files that are not open
-// in it; l.syncing is held.
+// reveal makes a server act on changes of files that are not open in it; l.syncing is held.
 func (l *link) reveal(changes []FileChange) {
 	const most = 20
 	if len(changes) == 0 {
@@ -347,7 +345,7 @@ func (l *link) newTree(ctx context.Context) {
 	l.queueChanges(missed)
 }
 
-// refresh looks at the files that are open, and sends what others have changed.
+// refresh checks the open files, and sends what others have changed.
 func (l *link) refresh() {
 	l.mu.Lock()
 	open := make([]*doc, 0, len(l.docs))
@@ -375,8 +373,8 @@ func (l *link) refresh() {
 	}
 }
 
-// Changed says that helve has changed files. Servers that run hear of it now;
-// others will read the files as they are.
+// Changed says that helve has changed files. Running servers are notified now; others will read the
+// files when they start.
 func (s *Set) Changed(changes ...FileChange) {
 	for _, l := range s.links() {
 		if slices.ContainsFunc(changes, func(ch FileChange) bool { return l.c.server.renews(ch.Path) && disk.Within(l.c.root, ch.Path) }) {
@@ -396,14 +394,14 @@ func (s *Set) Doubt() {
 	s.doubt = true
 }
 
-// How often it is looked what others have changed, where nothing says that they
-// have: not so often that looking would take more than a fiftieth of the time.
+// How often files are checked for changes by others without a sign of them: so rarely that it takes
+// at most a fiftieth of the time.
 const (
 	lookEvery = 2 * time.Second
 	lookShare = 50
 )
 
-// lookNow reports whether it is time to look.
+// lookNow reports whether it is time to check.
 func (s *Set) lookNow() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

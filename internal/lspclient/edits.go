@@ -20,7 +20,7 @@ var (
 	errTooMany = errors.New("it is too large")
 )
 
-// How much one change may hold.
+// The limits of one change.
 const (
 	maxFileEdits = 10_000
 	maxTextEdits = 1_000_000
@@ -32,7 +32,7 @@ type textEdit struct {
 	NewText string    `json:"newText"`
 }
 
-// An EditKind says what is to be done with a file.
+// An EditKind says what to do with a file.
 type EditKind string
 
 // What a server wants done with a file.
@@ -43,14 +43,13 @@ const (
 	EditDelete EditKind = "delete"
 )
 
-// A FileEdit is one step of a change that a server proposes. The steps of a
-// change are meant in their order; nothing is done by itself.
+// A FileEdit is one step of a change that a server proposes. The steps apply in order; nothing is
+// applied automatically.
 type FileEdit struct {
 	Kind EditKind
 	Path string
 	To   string // where a file is renamed to
-	// Version is the number of the text that the edits are meant for; nil where
-	// the server does not say.
+	// Version is the version of the text that the edits apply to; nil if the server does not say.
 	Version *int
 	// Overwrite is for create and rename and wins over IgnoreIfExists.
 	// IgnoreIfNotExists and Recursive are for delete.
@@ -79,9 +78,8 @@ type splice struct {
 	text       string
 }
 
-// applyEdits does all edits at once: each is meant for the text as it was
-// before. Texts that are put in at one place keep their order, and come before
-// one that replaces what is there. Edits that overlap are an error.
+// applyEdits applies all edits at once: each refers to the original text. Insertions at one
+// position keep their order, and come before a replacement there. Overlapping edits are an error.
 func applyEdits(text string, edits []textEdit, e counting) (string, error) {
 	l := newLines(text)
 	splices := make([]splice, len(edits))
@@ -117,7 +115,7 @@ func comparePositions(a, b lsp.Position) int {
 	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Character, b.Character))
 }
 
-// spelled is a range as people count, from 1.
+// spelled formats a range, counted from 1.
 func spelled(r lsp.Range) string {
 	return fmt.Sprintf("%d:%d-%d:%d", r.Start.Line+1, r.Start.Character+1, r.End.Line+1, r.End.Character+1)
 }
@@ -163,10 +161,9 @@ func commonSuffix(a, b string) int {
 	return n
 }
 
-// parseWorkspaceEdit reads a change of several files as a server proposes it.
-// All edits of one file are one step, as they are all meant for the text before
-// the change, unless the file is created, renamed or deleted in between. What is
-// not understood whole is refused whole.
+// parseWorkspaceEdit decodes a change of several files. All edits of one file are one step, as they
+// all refer to the original text, unless the file is created, renamed or deleted in between. If a
+// part is not understood, the whole change is refused.
 func parseWorkspaceEdit(raw json.RawMessage, e counting) ([]FileEdit, error) {
 	var parts struct {
 		Changes         json.RawMessage `json:"changes"`
@@ -272,8 +269,8 @@ func (w *wireEdits) UnmarshalJSON(raw []byte) error {
 	})
 }
 
-// A wireEdit has what the edits of all versions of the protocol have. An
-// annotation is not read: whoever applies the edit asks anyway.
+// A wireEdit has the fields of edits in all versions of the protocol. Annotations are ignored:
+// applying the edit needs permission anyway.
 type wireEdit struct {
 	Range struct {
 		Start, End struct{ Line, Character json.Number }
@@ -307,8 +304,8 @@ func (w wireEdit) edit() (textEdit, error) {
 	return edit, nil
 }
 
-// wireCount reads a line or a character. Servers say "up to the end" with
-// numbers of any size.
+// wireCount parses a line or a character. Servers use arbitrarily large numbers for the end of a
+// file.
 func wireCount(number json.Number) (int, error) {
 	if n, err := strconv.ParseUint(string(number), 10, 31); err == nil {
 		return int(n), nil
@@ -400,8 +397,8 @@ func (p *proposal) addEdits(c wireChange) error {
 	return p.append(FileEdit{Kind: EditText, Path: path, Version: version, edits: c.Edits, encoding: p.encoding})
 }
 
-// touchedSince says whether a file, or a folder above it, was created, renamed
-// or deleted after a change.
+// touchedSince reports whether a file, or a folder above it, was created, renamed or deleted after
+// a step.
 func (p *proposal) touchedSince(path string, since int) bool {
 	if len(p.touched) == 0 {
 		return false

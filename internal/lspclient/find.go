@@ -16,9 +16,8 @@ import (
 	"github.com/helve-dev/helve/internal/disk"
 )
 
-// launch makes the server ready for a root: which program, with what around
-// it. It starts nothing and downloads nothing; what is not there is a
-// [*Missing] error.
+// launch determines how to start the server in a root: its program, arguments and environment. It
+// starts and downloads nothing; if something is missing it returns a [*Missing].
 func (s Server) launch(root string, p environment) (launch, error) {
 	argv, err := s.findCommand(root, p)
 	if err != nil {
@@ -96,9 +95,8 @@ func (s Server) configured(p environment) ([]string, error) {
 	return argv, nil
 }
 
-// findProgram finds one of a known server: in the project where that is trusted
-// and the usual place for it, otherwise on the PATH, at last in a virtual
-// environment.
+// findProgram finds a program of a known server: in the project if that is trusted and usual for
+// it, otherwise on the PATH, and last in a virtual environment.
 func (s Server) findProgram(name, root string, p environment) (string, error) {
 	inside := ""
 	if file, ok := p.upwards(root, "node_modules/.bin/"+name); ok && s.npm {
@@ -137,8 +135,8 @@ func isInside(err error) bool {
 	return ok
 }
 
-// find looks a program up on the PATH. One in the project counts only where
-// that is trusted: it is passed over for one further back.
+// find looks up a program on the PATH. One in the project counts only if the project is trusted:
+// otherwise the next one is used.
 func (p environment) find(name string) (string, error) {
 	var refused error
 	if p.lookPath != nil {
@@ -174,11 +172,10 @@ func (p environment) find(name string) (string, error) {
 	return "", fmt.Errorf("program %s: %w", name, exec.ErrNotFound)
 }
 
-// mayRun tells whether a program may be run by where it lies.
+// mayRun reports whether a program may run, by its location.
 func (p environment) mayRun(file string) bool { return p.trusted || !p.inProject(file) }
 
-// inProject tells whether a file is of the project, by its name or by where it
-// really is.
+// inProject reports whether a file is in the project, by its name or after following links.
 func (p environment) inProject(file string) bool {
 	for _, dir := range []string{p.dir, p.worktree} {
 		if dir == "" || isTop(dir) {
@@ -193,8 +190,8 @@ func (p environment) inProject(file string) bool {
 	return false
 }
 
-// cautions returns what a process is to have in its environment so that it,
-// too, finds no programs in a project that is not trusted.
+// cautions returns environment variables with which the process, too, finds no programs in an
+// untrusted project.
 func (p environment) cautions() map[string]string {
 	env := map[string]string{}
 	if p.trusted {
@@ -211,8 +208,8 @@ func (p environment) cautions() map[string]string {
 	return env
 }
 
-// upwards looks for a file of the project: in the root, and in the folders
-// above it as far as they are of the project.
+// upwards looks for a file of the project: in the root, and in the folders above it within the
+// project.
 func (p environment) upwards(root, name string) (string, bool) {
 	w, ok := p.walk(filepath.Join(root, "x"))
 	if !ok {
@@ -233,7 +230,7 @@ func (p environment) env(name string) string {
 	return p.getenv(name)
 }
 
-// flag tells whether a variable switches something on.
+// flag reports whether a variable switches something on.
 func (p environment) flag(name string) bool {
 	value := strings.ToLower(p.env(name))
 	return value == "1" || value == "true"

@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// What is kept of what servers find.
+// The limits of stored diagnostics.
 const (
 	maxFindings = 2000     // of one file
 	maxPaths    = 10_000   // files of one server
 	maxFound    = 32 << 20 // bytes of all that one server has found
 )
 
-// findings are what a server has last said about a file.
+// findings are the latest diagnostics of a file from a server.
 type findings struct {
 	list    []lsp.Diagnostic
 	version int    // of the text they are about; -1 where the server did not say
@@ -30,8 +30,8 @@ type findings struct {
 	pulledSeq     uint64
 }
 
-// about is what is known of a file's text of a version. Of what was published
-// and what was answered the newer counts: both are all that the server knows.
+// about returns the diagnostics for a version of a file. Of the published and the pulled ones, the
+// newer count: both are complete.
 func (f *findings) about(version int) []lsp.Diagnostic {
 	if f.pulledSeq == 0 || f.pulledVersion < version || f.seq > f.pulledSeq && f.version == version {
 		return f.list
@@ -76,8 +76,7 @@ func (l *link) published(params json.RawMessage) {
 	}
 }
 
-// findingsOf is the place for what is found in a file, nil where there are too
-// many; l.mu is held.
+// findingsOf returns the entry of a file, nil if there are too many; l.mu is held.
 func (l *link) findingsOf(path string) *findings {
 	f := l.found[path]
 	if f == nil {
@@ -90,8 +89,8 @@ func (l *link) findingsOf(path string) *findings {
 	return f
 }
 
-// read decodes diagnostics that take the place of others, and counts their
-// positions in UTF-16. What is too much is left out. l.mu is held.
+// read decodes diagnostics that replace others, and counts their positions in UTF-16. Beyond the
+// limit they are dropped. l.mu is held.
 func (l *link) read(path string, before []lsp.Diagnostic, raw json.RawMessage) []lsp.Diagnostic {
 	for _, d := range before {
 		l.bytes -= len(d.Raw)
@@ -121,8 +120,7 @@ func (l *link) read(path string, before []lsp.Diagnostic, raw json.RawMessage) [
 	return out
 }
 
-// about are the other files that a diagnostic speaks of. What it says may be
-// taken from them.
+// about returns the other files that a diagnostic refers to. Its text may quote them.
 func about(raw json.RawMessage) (files []string) {
 	var d struct {
 		Related []struct {
@@ -157,14 +155,14 @@ func replaced(raw json.RawMessage, r lsp.Range) json.RawMessage {
 	return out
 }
 
-// wake wakes who waits for something to happen; l.mu is held.
+// wake wakes those who wait for an event; l.mu is held.
 func (l *link) wake() {
 	close(l.news)
 	l.news = make(chan struct{})
 }
 
-// quiet is how long a server that does not number what it publishes has to be
-// silent before the last of it counts: some publish in several steps.
+// quiet is how long a server that does not version its diagnostics must be silent before the last
+// ones count: some publish in several steps.
 const quiet = 150 * time.Millisecond
 
 // settledLocked reports whether the server has said what it has to say about
@@ -203,27 +201,24 @@ func (l *link) settles(d *doc) (bool, time.Duration) {
 	return true, 0
 }
 
-// errSilent says that a server has read a text and said nothing about it,
-// though it was asked and time has passed: some publish nothing where nothing
-// has changed.
+// errSilent says that a server has read a text and published nothing, although it was queried and
+// time has passed: some publish nothing if nothing has changed.
 var errSilent = errors.New("it has said nothing about this text yet")
 
 // errMute says that a server has never published anything.
 var errMute = errors.New("it never says anything")
 
-// silence is how long a server that does not number what it publishes may take
-// to say something about a text that it has read.
+// silence is how long a server that does not version its diagnostics may take to publish some for a
+// text that it has read.
 const silence = time.Second
 
-// Waits for a server that publishes nothing at all get shorter: some have
-// nothing to say about files.
+// Waits for a server that never publishes get shorter: some have nothing to report.
 const (
 	muteAfter = 2 // whole waits
 	muteWait  = time.Second
 )
 
-// waitDiagnostics waits until the server has said what it has to say about the text of a
-// file.
+// waitDiagnostics waits until the server has reported on the text of a file.
 func (l *link) waitDiagnostics(ctx context.Context, d *doc) error {
 	if l.able.tsserver {
 		if err := l.pullTypeScript(ctx, d); !unasked(err) {
@@ -297,8 +292,8 @@ func (l *link) quietSince(d *doc) bool {
 	return f != nil && f.seq <= d.sentSeq && len(f.list) == 0 && d.barrier > 0
 }
 
-// raise asks the server something that it answers only after it has read the
-// text, and notes when that was.
+// raise sends a request that the server answers only after it has read the text, and records when
+// that was.
 func (l *link) raise(ctx context.Context, d *doc) {
 	l.mu.Lock()
 	version := d.version
@@ -316,7 +311,7 @@ func (l *link) raise(ctx context.Context, d *doc) {
 	}
 }
 
-// pull asks the server what is wrong with a file.
+// pull requests the diagnostics of a file.
 func (l *link) pull(ctx context.Context, d *doc) error {
 	for asked := false; ; {
 		version, done := l.versionToPull(d, asked)
@@ -342,8 +337,8 @@ func (l *link) pull(ctx context.Context, d *doc) error {
 	}
 }
 
-// versionToPull is what to ask about a file, or that there is nothing more to: after a
-// first answer, only if the text has changed since.
+// versionToPull returns the version to request, or that there is none: after a first answer, only a
+// changed text.
 func (l *link) versionToPull(d *doc, asked bool) (version int, done bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -361,12 +356,12 @@ func (e *rpcError) retryable() bool {
 	return e.Code == serverCancelled || e.Code == contentModified
 }
 
-// A pulledReport is what a server answers about one file.
+// A pulledReport is a server's response about one file.
 type pulledReport struct {
 	Items json.RawMessage `json:"items"`
 }
 
-// storeDiagnostics keeps what a server has answered about a file, and about others.
+// storeDiagnostics stores a server's response about a file, and about others.
 func (l *link) storeDiagnostics(d *doc, version int, raw json.RawMessage) error {
 	var report struct {
 		pulledReport
@@ -388,7 +383,7 @@ func (l *link) storeDiagnostics(d *doc, version int, raw json.RawMessage) error 
 	return nil
 }
 
-// keepPulled keeps one answer; l.mu is held.
+// keepPulled stores one response; l.mu is held.
 func (l *link) keepPulled(path string, version int, r pulledReport) {
 	f := l.findingsOf(path)
 	if f == nil {

@@ -17,7 +17,7 @@ const (
 	lineLimit = 4 << 10
 	// headerLimit is how many header lines one message may have.
 	headerLimit = 64
-	// bodyStep is what is set aside for a body before any of it was read.
+	// bodyStep is what is allocated for a body before any of it was read.
 	bodyStep = 64 << 10
 
 	lengthHeader = "content-length"
@@ -88,8 +88,7 @@ func readHeaders(r *bufio.Reader, stray func(line string)) (int64, error) {
 	}
 }
 
-// endOfHeaders says what it means that the stream ends with this line, which
-// has no end, before a body.
+// endOfHeaders returns the error for a stream that ends with this incomplete line.
 func endOfHeaders(line string, inside bool, err error, stray func(line string)) error {
 	if !errors.Is(err, io.EOF) {
 		return err
@@ -105,10 +104,9 @@ func endOfHeaders(line string, inside bool, err error, stray func(line string)) 
 	return io.EOF
 }
 
-// cutLength finds a Content-Length header in a line, and what stands before
-// it: a server may have printed something without a line end. As a log line may
-// also end with these words, the header then needs the line end that the
-// protocol asks for.
+// cutLength finds a Content-Length header in a line, and the text before it: a server may have
+// printed something without a line end. As a log line may also end with these words, the header
+// then needs the protocol's line end.
 func cutLength(line string, crlf bool) (before, value string, found bool) {
 	if name, value, ok := strings.Cut(line, ":"); ok && strings.EqualFold(strings.TrimSpace(name), lengthHeader) {
 		return "", strings.TrimSpace(value), true
@@ -171,8 +169,8 @@ func readLine(r *bufio.Reader) (string, error) {
 	}
 }
 
-// readBody reads n bytes. What is set aside grows with what has come, as a
-// claimed length is no reason to take memory.
+// readBody reads n bytes. The allocation grows with the data received, so that a false length does
+// not use memory.
 func readBody(r io.Reader, n int) ([]byte, error) {
 	body := make([]byte, 0, min(n, bodyStep))
 	for len(body) < n {

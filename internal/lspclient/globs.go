@@ -123,8 +123,7 @@ func (w watchers) wants(path string, kind int) bool {
 	return false
 }
 
-// covers says whether the pattern is one for a file, given as it is and in the
-// form that patterns are compared with.
+// covers reports whether the pattern matches a file, given as it is and in the normalized form.
 func (w *watcher) covers(path, whole string) bool {
 	if !w.glob.mayEnd(whole) {
 		return false

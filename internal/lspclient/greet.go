@@ -58,8 +58,7 @@ func (l *link) greet(ctx context.Context, how launch) error {
 	return nil
 }
 
-// capabilities are what we tell a server that we can do; pull is to ask for
-// diagnostics.
+// capabilities returns the client capabilities; pull enables diagnostic requests.
 func capabilities(pull bool) map[string]any {
 	all := claims()
 	if document, ok := all["textDocument"].(map[string]any); ok && !pull {
@@ -102,7 +101,7 @@ func claims() map[string]any {
 	}
 }
 
-// learn reads what the server says about itself.
+// learn stores what the server says about itself.
 func (l *link) learn(raw json.RawMessage) error {
 	var res struct {
 		Capabilities map[string]json.RawMessage `json:"capabilities"`
@@ -208,7 +207,7 @@ func provider(method string) string {
 	return ""
 }
 
-// supports reports whether the server answers a request, as far as it has said.
+// supports reports whether the server supports a request, as far as it has said.
 func (l *link) supports(method string) bool {
 	key := provider(method)
 	if key == "" || isSupported(l.able.all[key]) {

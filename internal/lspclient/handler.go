@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// request answers what the server asks of us. Nothing that it asks for changes
-// a file or starts a program.
+// request serves a server's request. None of them changes a file or starts a program.
 func (l *link) request(method string, params json.RawMessage) (any, error) {
 	switch method {
 	case "workspace/configuration":
@@ -34,17 +33,17 @@ func (l *link) request(method string, params json.RawMessage) (any, error) {
 	return nil, &rpcError{Code: codeNoMethod, Message: "not supported: " + method}
 }
 
-// What one message of a server may hold.
+// The limits of one message of a server.
 const (
 	maxItems      = 1000    // of settings that it asks for
 	maxRegistered = 1000    // registrations, in all
 	maxSteps      = 1 << 17 // of the patterns of files to watch, in all
 )
 
-// errEnough ends reading what is too much.
+// errEnough ends decoding at a limit.
 var errEnough = errors.New("too much at once")
 
-// configuration answers every item with what the settings hold there.
+// configuration returns the settings of every requested item.
 func (l *link) configuration(params json.RawMessage) []any {
 	var p struct {
 		Items json.RawMessage `json:"items"`
@@ -169,7 +168,7 @@ func (l *link) unregister(params json.RawMessage) {
 	})
 }
 
-// notified takes what the server tells.
+// notified handles a server's notification.
 func (l *link) notified(method string, params json.RawMessage) {
 	switch method {
 	case "textDocument/publishDiagnostics":

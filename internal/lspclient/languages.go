@@ -84,8 +84,8 @@ git-commit gitcommit
 git-rebase gitrebase
 `
 
-// languageID returns the protocol's name of the language of a file. Servers
-// go by it, so files of a known server have one: headers are of C or C++.
+// languageID returns the protocol's language identifier of a file. Servers depend on it, so files
+// of a known server have one: headers count as C or C++.
 func languageID(file string) string {
 	base := strings.ToLower(filepath.Base(file))
 	ext := base

@@ -152,7 +152,7 @@ func (l *link) readErrors() {
 	}
 }
 
-// epitaph says how the connection ended, with the server's last words.
+// epitaph says how the connection ended, with the server's last output.
 func (l *link) epitaph() error {
 	how := "It has closed its output."
 	if err := l.conn.err(); err != nil {
@@ -188,7 +188,7 @@ func (l *link) keepWords(line string) {
 	l.words = l.words[max(0, len(l.words)-most):]
 }
 
-// stop ends the server: politely, and then whatever it thinks about it.
+// stop ends the server: with a shutdown request, and then by force.
 func (l *link) stop() {
 	l.ended.Do(func() {
 		select {

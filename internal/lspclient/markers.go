@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// marker reports whether a file is one that the server's root is known by: a
-// change of it may change what the server should do.
+// marker reports whether a file marks the server's root: a change of it may change the server's
+// behavior.
 func (s Server) marker(file string) bool {
 	base := filepath.Base(file)
 	return slices.ContainsFunc(append(s.steps[:len(s.steps):len(s.steps)], s.without), func(step []string) bool { return slices.Contains(step, base) })
@@ -23,6 +23,6 @@ func (s Server) renews(file string) bool {
 	return false
 }
 
-// isBuiltin reports whether the server is one of the table, and so known to check
-// other files later than the one that was changed.
+// isBuiltin reports whether the server is in the table, and so known to check other files later
+// than the changed one.
 func (s Server) isBuiltin() bool { return s.steps != nil || s.locate != nil }

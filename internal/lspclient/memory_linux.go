@@ -8,10 +8,9 @@ import (
 	"strconv"
 )
 
-// rss is how many bytes of memory the processes and all their descendants
-// hold; 0 where none of them is there. Pages of files and shared memory are
-// counted once for all, with the process that has the most of them, because
-// the processes of one server mostly have the same ones.
+// rss returns the memory of the processes and all their descendants; 0 if none of them exists. File
+// and shared pages are counted once, for the process that has the most of them, because the
+// processes of one server mostly share them.
 func rss(pids ...int) int64 {
 	var own, shared int64
 	for p := range descendants(pids) {
@@ -22,8 +21,7 @@ func rss(pids ...int) int64 {
 	return (own + shared) * int64(os.Getpagesize())
 }
 
-// held reads how many pages a process has to itself, and how many are of files
-// or shared.
+// held reads how many private pages, and how many file or shared pages, a process has.
 func held(pid int) (own, shared int64) {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/statm")
 	if err != nil {
@@ -38,7 +36,7 @@ func held(pid int) (own, shared int64) {
 	return max(0, resident-shared), shared
 }
 
-// descendants are the processes with all that came of them.
+// descendants returns the processes with all their descendants.
 func descendants(pids []int) map[int]bool {
 	all := map[int]bool{}
 	var table map[int][]int // children by parent, where the system does not list them
@@ -102,7 +100,7 @@ func parents() map[int][]int {
 		if err != nil {
 			continue
 		}
-		// The name in brackets may hold anything.
+		// The name in parentheses may contain anything.
 		f := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
 		if len(f) < 2 {
 			continue

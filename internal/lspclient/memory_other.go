@@ -2,5 +2,5 @@
 
 package lspclient
 
-// rss is the memory that processes hold, which only Linux tells us: 0.
+// rss is 0: the memory of processes is available on Linux only.
 func rss(...int) int64 { return 0 }

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// settleOthers gives servers that have just checked a file a moment to say
-// what that means for others, and asks again about those that had errors.
+// settleOthers gives servers that have just checked a file a moment to report the effects on other
+// files, and queries those with errors again.
 func (s *Set) settleOthers(ctx context.Context, errands []task) {
 	ctx, cancel := context.WithTimeout(ctx, otherTime)
 	defer cancel()
@@ -64,7 +64,7 @@ func (l *link) isOpen(path string) bool {
 	return l.docs[path] != nil
 }
 
-// faulty reports whether errors are known in a file.
+// faulty reports whether a file has known errors.
 func (l *link) faulty(d *doc) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -158,8 +158,7 @@ type sieve struct {
 	at   map[string]int // where a path is in it
 }
 
-// take takes what one server says; before a publication, since, it may have
-// been about other texts.
+// take adds the diagnostics of one server; those published up to since may be about earlier texts.
 func (v *sieve) take(l *link, since uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -183,9 +182,8 @@ func hasNewError(r lsp.FileReport) bool {
 	return slices.ContainsFunc(r.Diagnostics, func(d lsp.Diagnostic) bool { return d.Severity == 1 && !d.Old })
 }
 
-// certain is the publication after which everything that a server says is
-// about the files as they are now: the last one that it made about a file that
-// was changed; none, where it has not said yet what is wrong with those.
+// certain returns the publication after which all diagnostics are about the present files: the
+// server's last one about a changed file; none, if it has not reported on those yet.
 func certain(l *link, errands []task) (seq uint64) {
 	known := true
 	for _, v := range errands {
