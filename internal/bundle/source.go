@@ -140,9 +140,9 @@ func (s *sourceFile) prepareScript(path string) {
 	}
 }
 
-// openUMD lets the compiler see what a UMD module requires. The wrapper that TypeScript writes hands the module's require to the
-// body as a parameter, and the compiler follows only the require of the module itself; so the parameter gets another name of the same
-// length.
+// openUMD lets the compiler see what a UMD module requires. The wrapper that TypeScript writes
+// hands the module's require to the body as a parameter, and the compiler follows only the require
+// of the module itself; so the parameter gets another name of the same length.
 func openUMD(text string) string {
 	if !regexp.MustCompile(`\bfactory\s*\(\s*require\s*,\s*exports\b`).MatchString(text) {
 		return text

@@ -21,7 +21,8 @@ func sixTools() string {
 	return b.String()
 }
 
-// BenchmarkFirst brings six tools of a file: cold without anything kept, warm with all compiled before.
+// BenchmarkFirst brings six tools of a file: cold without anything kept, warm with all compiled
+// before.
 func BenchmarkFirst(b *testing.B) {
 	for _, kept := range []bool{false, true} {
 		name, dir := "cold", ""
@@ -52,7 +53,8 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-// BenchmarkNeed is what a call of a built-in tool pays: with no tool files but others, and when files were looked at just before or not.
+// BenchmarkNeed is what a call of a built-in tool pays: with no tool files but others, and when
+// files were looked at just before or not.
 func BenchmarkNeed(b *testing.B) {
 	for name, look := range map[string]bool{"recent": false, "look": true} {
 		b.Run(name, func(b *testing.B) {

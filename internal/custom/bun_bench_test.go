@@ -20,7 +20,8 @@ type bunWorker struct {
 	close func()
 }
 
-// bunFiles plants the tool file of the benchmarks and what it imports, and gives Bun and the file; it skips where there is no Bun.
+// bunFiles plants the tool file of the benchmarks and what it imports, and gives Bun and the file;
+// it skips where there is no Bun.
 func bunFiles(b *testing.B) (bun, dir string) {
 	b.Helper()
 	bun = os.Getenv("HELVE_BUN")
@@ -86,8 +87,8 @@ func (w *bunWorker) ask(question any) string {
 	return strings.TrimSpace(line)
 }
 
-// BenchmarkBeside holds the engine against a worker in Bun, in turns: until the first engine is there with six tools of a file, and
-// one call.
+// BenchmarkBeside holds the engine against a worker in Bun, in turns: until the first engine is
+// there with six tools of a file, and one call.
 func BenchmarkBeside(b *testing.B) {
 	bun, dir := bunFiles(b)
 	load := map[string]string{"load": filepath.Join(dir, "tools", "six.ts")}

@@ -76,7 +76,8 @@ func newBase(s *store) (*base, error) {
 	return b, nil
 }
 
-// compiled fills in the program of a build: from the store if its files are as they were, or made anew.
+// compiled fills in the program of a build: from the store if its files are as they were, or made
+// anew.
 func (s *store) compiled(ctx context.Context, b *build) error {
 	given, err := json.Marshal(b.opts)
 	if err != nil {

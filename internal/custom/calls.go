@@ -45,8 +45,8 @@ func (w *Worker) lasting(ctx context.Context) {
 	w.quiet = context.WithoutCancel(ctx)
 }
 
-// Execute calls a tool and waits for it. Arguments are checked, but given to the tool as they are. What the tool throws is a
-// [*script.Fault]. Its context's signal fires when ctx ends.
+// Execute calls a tool and waits for it. Arguments are checked, but given to the tool as they are.
+// What the tool throws is a [*script.Fault]. Its context's signal fires when ctx ends.
 func (w *Worker) Execute(ctx context.Context, c script.ToolCall) (script.Outcome, error) {
 	var result script.Outcome
 	l, err := w.living(ctx, true)
@@ -87,8 +87,8 @@ func (l *workerProcess) loadFile(ctx context.Context, c script.ToolCall) error {
 	return nil
 }
 
-// Plugins starts the plugins of files, of all in plugin/ and plugins/ if none are named, one after the other. A process that has to
-// be started anew starts them again.
+// Plugins starts the plugins of files, of all in plugin/ and plugins/ if none are named, one after
+// the other. A process that has to be started anew starts them again.
 func (w *Worker) Plugins(ctx context.Context, input script.PluginInput, entries ...script.PluginEntry) ([]script.PluginFile, error) {
 	w.lasting(ctx)
 	l, err := w.living(ctx, false)
@@ -119,8 +119,9 @@ func (w *Worker) startPlugins(ctx context.Context, l *workerProcess, p plugins) 
 // Has reports whether a plugin has a hook of a name. Hook and Event cost nothing if none has.
 func (w *Worker) Has(hook string) bool { return w.hooks.Has(hook) }
 
-// Hook runs all hooks of a name, one after the other, on the same output, and waits for them. After an exception the next one is
-// run, except for tool.execute.before: there it ends the run. The output of config is its input.
+// Hook runs all hooks of a name, one after the other, on the same output, and waits for them. After
+// an exception the next one is run, except for tool.execute.before: there it ends the run. The
+// output of config is its input.
 func (w *Worker) Hook(ctx context.Context, name string, input, output json.RawMessage) (script.HookResult, error) {
 	var result script.HookResult
 	if !w.Has(name) {
@@ -167,7 +168,8 @@ func (w *Worker) Event(ctx context.Context, event json.RawMessage) error {
 	return err
 }
 
-// Dispose lets plugins tidy up; they are not called again, nor started again. It starts no process for that.
+// Dispose lets plugins tidy up; they are not called again, nor started again. It starts no process
+// for that.
 func (w *Worker) Dispose(ctx context.Context) ([]script.HookRun, error) {
 	l, err := w.current()
 	w.mu.Lock()

@@ -136,7 +136,8 @@ func TestDiskDoesNotAnswer(t *testing.T) {
 	})
 }
 
-// Whoever publishes an event asks for hooks, and must not wait for one who looks at a disk meanwhile.
+// Whoever publishes an event asks for hooks, and must not wait for one who looks at a disk
+// meanwhile.
 func TestHasDoesNotWaitForDisk(t *testing.T) {
 	b := newBench(t, `
 -- plugins/a.ts --

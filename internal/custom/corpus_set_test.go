@@ -26,7 +26,8 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// A corpusRuntime is what a set needs around it: a registry, rules that allow everything, and somebody who keeps what tools say.
+// A corpusRuntime is what a set needs around it: a registry, rules that allow everything, and
+// somebody who keeps what tools say.
 type corpusRuntime struct {
 	t      *testing.T
 	p      *planted
@@ -44,7 +45,8 @@ type corpusRuntime struct {
 
 func newCorpusRuntime(t *testing.T, p *planted) *corpusRuntime {
 	t.Helper()
-	// What is on the machine itself has to be named: the server of the test, and a port where nobody answers.
+	// What is on the machine itself has to be named: the server of the test, and a port where
+	// nobody answers.
 	rules, err := permission.ParseConfig([]byte(`{"*": "allow", "webfetch": {"`+p.server+`/*": "allow", "http://127.0.0.1:1/*": "allow"}}`), permission.ConfigOptions{Home: p.home})
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +134,8 @@ func (r *corpusRuntime) tell(what string, value any) {
 	r.heard <- struct{}{}
 }
 
-// takeTold gives what was told, when it is as much as it should be: plugins do not wait for all they say.
+// takeTold gives what was told, when it is as much as it should be: plugins do not wait for all
+// they say.
 func (r *corpusRuntime) takeTold(want int) []string {
 	late := time.NewTimer(10 * time.Second)
 	defer late.Stop()

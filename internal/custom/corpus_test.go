@@ -21,10 +21,11 @@ import (
 
 // Under the race detector the engine is a hundred times slower, and nothing here is at once.
 
-// The corpus is tool and plugin files as people write them, in testdata/corpus/config, and beside each a list of steps: calls of its
-// tools, payloads of its hooks. What Bun makes of them is kept in testdata/corpus/answers, and ours has to be the same. With
-// HELVE_BUN, the path of Bun's binary below a node_modules with zod in it, Bun's answers are made anew and held against those that
-// are kept; HELVE_BUN_UPDATE=1 keeps them.
+// The corpus is tool and plugin files as people write them, in testdata/corpus/config, and beside
+// each a list of steps: calls of its tools, payloads of its hooks. What Bun makes of them is kept
+// in testdata/corpus/answers, and ours has to be the same. With HELVE_BUN, the path of Bun's binary
+// below a node_modules with zod in it, Bun's answers are made anew and held against those that are
+// kept; HELVE_BUN_UPDATE=1 keeps them.
 func TestCorpus(t *testing.T) {
 	names := corpusNames(t)
 	if len(names) < 45 {
@@ -46,7 +47,8 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// TestCorpusTogether has all files in one folder, as they would be: they share an engine, helpers and packages.
+// TestCorpusTogether has all files in one folder, as they would be: they share an engine, helpers
+// and packages.
 func TestCorpusTogether(t *testing.T) {
 	corpusEnvironment(t)
 	p := plantCorpus(t, corpusNames(t)...)
@@ -220,8 +222,8 @@ func plain(t *testing.T, r corpusRecord) any {
 	return all
 }
 
-// normal is a schema in the one form that both have: without defaults, which tools of ours have in their descriptions since nobody
-// fills them in, and with no short forms.
+// normal is a schema in the one form that both have: without defaults, which tools of ours have in
+// their descriptions since nobody fills them in, and with no short forms.
 func normal(schema any) any {
 	switch s := schema.(type) {
 	case bool:
@@ -260,7 +262,8 @@ type planted struct {
 	before                      map[string]string
 }
 
-// corpusEnvironment gives all programs the same variables, so that commits have the same names everywhere.
+// corpusEnvironment gives all programs the same variables, so that commits have the same names
+// everywhere.
 func corpusEnvironment(t *testing.T) {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
@@ -276,8 +279,8 @@ func corpusEnvironment(t *testing.T) {
 	}
 }
 
-// plantCorpus makes a project with a config folder with some files in it, and with nothing else of the corpus but helpers.
-// The steps are those of the first.
+// plantCorpus makes a project with a config folder with some files in it, and with nothing else of
+// the corpus but helpers. The steps are those of the first.
 func plantCorpus(t *testing.T, names ...string) *planted {
 	t.Helper()
 	base, err := filepath.EvalSymlinks(t.TempDir())

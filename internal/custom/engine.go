@@ -217,8 +217,9 @@ func (e *engine) dispose(ctx context.Context) error {
 	return err
 }
 
-// raise makes an engine and has it load those of some files that run in a place. A file that ruins it is left out, and another engine
-// is made: so a file that never ends loses only itself. There is no engine if there is nothing to run.
+// raise makes an engine and has it load those of some files that run in a place. A file that ruins
+// it is left out, and another engine is made: so a file that never ends loses only itself. There is
+// no engine if there is nothing to run.
 func (b *build) raise(ctx context.Context, at place, some []userFile, all map[string]*fact) *engine {
 	for {
 		facts := map[string]*fact{}

@@ -10,7 +10,8 @@ import (
 // maxEvents is how many events may wait.
 const maxEvents = 512
 
-// A mailbox keeps events until plugins take them. It never makes who publishes wait: when it is full, the oldest are lost.
+// A mailbox keeps events until plugins take them. It never makes who publishes wait: when it is
+// full, the oldest are lost.
 type mailbox struct {
 	set *Set
 

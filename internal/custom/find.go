@@ -33,7 +33,8 @@ func (r WorkerRuntime) readable() []string {
 // leastNode is the oldest major version of node that has all the worker needs.
 const leastNode = 20
 
-// FindRuntime finds the runtime that [Options.Runtime] means: bun if there is one, else node. The error says what to install.
+// FindRuntime finds the runtime that [Options.Runtime] means: bun if there is one, else node. The
+// error says what to install.
 func FindRuntime(ctx context.Context, opt WorkerOptions) (WorkerRuntime, error) {
 	if runtime.GOOS == "windows" {
 		return WorkerRuntime{}, errors.New("files that need bun or node can not be run on Windows yet, because there is no wall to keep them behind: use them in WSL, or make them an MCP server")

@@ -48,7 +48,8 @@ func stem(name string) string {
 	return base
 }
 
-// mayDefine reports whether a file of that name may define a tool of an id: its own name, or its own name and an export's.
+// mayDefine reports whether a file of that name may define a tool of an id: its own name, or its
+// own name and an export's.
 func (e userFile) mayDefine(id string) bool {
 	rest, ok := strings.CutPrefix(id, e.stem())
 	return ok && (rest == "" || rest[0] == '_')
@@ -153,13 +154,15 @@ func (l *lister) list(path string, kind userFile) (found []userFile) {
 	return found
 }
 
-// isTest reports whether a script of a name is a test of another one, which only a test runner can load. No tool has a name with a dot.
+// isTest reports whether a script of a name is a test of another one, which only a test runner can
+// load. No tool has a name with a dot.
 func isTest(name string) bool {
 	ext := filepath.Ext(strings.TrimSuffix(name, filepath.Ext(name)))
 	return ext == ".test" || ext == ".spec"
 }
 
-// isScript reports whether a file of a name is one of JavaScript or TypeScript that is looked at. Declarations are not.
+// isScript reports whether a file of a name is one of JavaScript or TypeScript that is looked at.
+// Declarations are not.
 func isScript(name string) bool {
 	switch filepath.Ext(name) {
 	case ".js":

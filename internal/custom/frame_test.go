@@ -49,7 +49,8 @@ func TestReadFrame(t *testing.T) {
 	}
 }
 
-// A stream of frames reads the same however it is cut, no frame is longer than the limit, and what was read can be written again.
+// A stream of frames reads the same however it is cut, no frame is longer than the limit, and what
+// was read can be written again.
 func FuzzReadFrame(f *testing.F) {
 	f.Add([]byte(`{"kind":"answer","id":1,"ok":{"a":[1]}}`+"\n"), 16)
 	f.Add([]byte(`{"kind":"ask","ask":1,"for":2,"op":"client","arg":null}`+"\n"+`{"kind":"exit"}`+"\n"), 20)

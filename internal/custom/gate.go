@@ -18,7 +18,8 @@ type turnQueue struct {
 	owner   string
 	inside  int
 	waiting []*waiter
-	// weary are those who waited in vain for who is inside now, and how long: they do not wait as long again.
+	// weary are those who waited in vain for who is inside now, and how long: they do not wait as
+	// long again.
 	weary map[string]time.Duration
 }
 

@@ -10,7 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever the order of comings and goings, only calls of one owner are inside, and nobody waits for ever.
+// Whatever the order of comings and goings, only calls of one owner are inside, and nobody waits
+// for ever.
 func TestGateProperty(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		steps := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) [3]int {

@@ -29,7 +29,8 @@ type Run struct {
 	Error  error // nil if all went well
 }
 
-// Thrown reports whether the plugin itself threw the error. Otherwise it came too late, or its engine was lost.
+// Thrown reports whether the plugin itself threw the error. Otherwise it came too late, or its
+// engine was lost.
 func (r Run) Thrown() bool {
 	_, ok := errors.AsType[*script.Fault](r.Error)
 	return ok
@@ -53,7 +54,8 @@ func (s *Set) Has(hook string) bool {
 	return false
 }
 
-// beforeHook is the one hook that ends the run by throwing; configHook the one whose output is its input.
+// beforeHook is the one hook that ends the run by throwing; configHook the one whose output is its
+// input.
 const (
 	beforeHook = "tool.execute.before"
 	configHook = "config"
@@ -116,10 +118,12 @@ type hookCall struct {
 	at            place
 }
 
-// patience is how long a hook waits for the calls of others that are in its engine, before it runs beside them.
+// patience is how long a hook waits for the calls of others that are in its engine, before it runs
+// beside them.
 const patience = 100 * time.Millisecond
 
-// hasHook reports whether a plugin of the unit has a hook of a name. It never waits: every event asks it.
+// hasHook reports whether a plugin of the unit has a hook of a name. It never waits: every event
+// asks it.
 func (u *unit) hasHook(hook string) bool {
 	names := u.hooks.Load()
 	return names != nil && (*names)[hook]

@@ -340,7 +340,8 @@ func TestHookCancelled(t *testing.T) {
 	}
 }
 
-// A plugin that asks the runtime for something while it starts, which brings tools again, does not wait for itself.
+// A plugin that asks the runtime for something while it starts, which brings tools again, does not
+// wait for itself.
 func TestAskWhileLoading(t *testing.T) {
 	b := newBench(t, `
 -- plugins/p.ts --

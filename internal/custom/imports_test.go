@@ -8,7 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What bun has to read is the folders and files that files are made of, not the config folder, and no package.
+// What bun has to read is the folders and files that files are made of, not the config folder, and
+// no package.
 func TestImports(t *testing.T) {
 	b := newBench(t, `
 -- tools/a.ts --

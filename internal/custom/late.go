@@ -49,7 +49,8 @@ func (u *unit) soon(find func() (*fact, error), arrive func(ctx context.Context,
 	}
 }
 
-// arrived puts the fact about a file in the place of one that was late, unless it was loaded anew meanwhile.
+// arrived puts the fact about a file in the place of one that was late, unless it was loaded anew
+// meanwhile.
 func (u *unit) arrived(name string, late, f *fact) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -86,7 +87,8 @@ func (u *unit) waitLate(ctx context.Context, w want) {
 	}
 }
 
-// loadSoon is loadFile for files that others need not wait for: those that only have tools, in an engine that can run several at once.
+// loadSoon is loadFile for files that others need not wait for: those that only have tools, in an
+// engine that can run several at once.
 func (e *engine) loadSoon(ctx context.Context, en userFile) (*fact, error) {
 	if e.at == outside || en.starts() {
 		return e.loadFile(ctx, en)
@@ -103,7 +105,8 @@ func (e *engine) loadSoon(ctx context.Context, en userFile) (*fact, error) {
 	})
 }
 
-// mostStopped is how often files of a build are loaded anew because they were stopped together with another one.
+// mostStopped is how often files of a build are loaded anew because they were stopped together with
+// another one.
 const mostStopped = 5
 
 // guilty reports whether a file is the cause of its failure to load. A file that was stopped
@@ -118,8 +121,8 @@ func (b *build) guilty(err error) bool {
 	return b.stopped > mostStopped
 }
 
-// publishTools puts the tools of files into force before the plugins of their unit are started, the first time: a call of them waits for the
-// plugins, who lists them need not.
+// publishTools puts the tools of files into force before the plugins of their unit are started, the
+// first time: a call of them waits for the plugins, who lists them need not.
 func (b *build) publishTools(at place, e *engine, facts map[string]*fact) {
 	u := b.unit
 	u.mu.Lock()

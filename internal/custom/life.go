@@ -17,7 +17,8 @@ import (
 )
 
 const (
-	// startDir is where the process starts: a folder without settings that a runtime would take to heart. It goes to the project itself.
+	// startDir is where the process starts: a folder without settings that a runtime would take to
+	// heart. It goes to the project itself.
 	startDir = "/"
 	// cancelGrace is how long a call may take to end once it was cancelled.
 	cancelGrace = 2 * time.Second
@@ -89,7 +90,8 @@ func (l *workerProcess) printed() string {
 	return "; it printed: " + strings.ToValidUTF8(string(bytes.TrimSpace(l.tail)), "\ufffd")
 }
 
-// runtimeArgs are those of the runtime: nothing is installed, and no settings are taken from where it starts.
+// runtimeArgs are those of the runtime: nothing is installed, and no settings are taken from where
+// it starts.
 func (w *Worker) runtimeArgs() []string {
 	if w.runtime.Name == "bun" {
 		return []string{"--no-install", "-e", workerSource}
@@ -116,7 +118,8 @@ func (w *Worker) spawn(ctx context.Context) (*workerProcess, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("starting %s: %w", w.runtime.Name, err), frames.Close(), framesW.Close())
 	}
-	// What files print goes to standard error, and standard input is empty: frames have descriptors of their own.
+	// What files print goes to standard error, and standard input is empty: frames have descriptors
+	// of their own.
 	const line = `exec "$0" "$@" 3>&1 4<&0 1>&2 0</dev/null`
 	process, err := w.opt.Shell.Start(ctx, process.Program{
 		Path: "/bin/sh", Args: append([]string{"-c", line, w.runtime.Path}, w.runtimeArgs()...), Dir: startDir,

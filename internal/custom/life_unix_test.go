@@ -19,7 +19,8 @@ import (
 	"time"
 )
 
-// gone checks that a process is no more. One that was killed is there until init has looked at it, which nobody is told of.
+// gone checks that a process is no more. One that was killed is there until init has looked at it,
+// which nobody is told of.
 func gone(t *testing.T, pid int) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH); time.Sleep(time.Millisecond) {
@@ -174,7 +175,8 @@ func TestCancelPolite(t *testing.T) {
 	})
 }
 
-// A call that does not end after its cancel, or can not, ends the process; so does one that others wait for.
+// A call that does not end after its cancel, or can not, ends the process; so does one that others
+// wait for.
 func TestCancelStubborn(t *testing.T) {
 	for _, what := range []string{"stubborn", "loop"} {
 		t.Run(what, func(t *testing.T) {
@@ -204,7 +206,8 @@ func TestCancelStubborn(t *testing.T) {
 	}
 }
 
-// A process that stopped answering while nobody called it is ended, so that the next call does not wait for it.
+// A process that stopped answering while nobody called it is ended, so that the next call does not
+// wait for it.
 func TestPing(t *testing.T) {
 	each(t, func(t *testing.T, k *kit) {
 		k.opt.pulse = 200 * time.Millisecond

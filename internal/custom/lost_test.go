@@ -64,7 +64,8 @@ func TestHookLost(t *testing.T) {
 	}
 }
 
-// The same if files are loaded anew between the look at who has the hook and its run, or are taken away.
+// The same if files are loaded anew between the look at who has the hook and its run, or are taken
+// away.
 func TestHookReloadBetween(t *testing.T) {
 	for name, change := range map[string]func(b *bench){
 		"loaded anew": func(b *bench) { b.write("lib/new.ts", ""); b.write("tools/more.ts", toolA) },

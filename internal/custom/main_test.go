@@ -45,7 +45,8 @@ func TestMain(m *testing.M) {
 // sharedCache is the variable that names the folder for what was compiled.
 const sharedCache = "HELVE_TEST_CACHE"
 
-// A bench is a config folder and a runtime around it: a registry, and rules that are told by a function.
+// A bench is a config folder and a runtime around it: a registry, and rules that are told by a
+// function.
 type bench struct {
 	t    testing.TB
 	root string // the config folder
@@ -156,7 +157,8 @@ func (b *bench) tool(name string) (tool.Tool, bool) {
 	return of[len(of)-1], true
 }
 
-// call takes the road of a call: what it needs is brought, the arguments are checked, the tool runs.
+// call takes the road of a call: what it needs is brought, the arguments are checked, the tool
+// runs.
 func (b *bench) call(ctx context.Context, name, args string) (*tool.Result, error) {
 	return b.callAs(ctx, &tool.Call{ID: "call_1", Session: "ses_1", Message: "msg_1", Agent: "build", Tool: name, Input: json.RawMessage(args)})
 }

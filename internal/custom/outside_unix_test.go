@@ -201,7 +201,8 @@ export default { description: "d", args: {}, execute: () => "plain" }
 	}
 }
 
-// What a file needs that it does not have in node, bun itself or a place that can be written, it says beside what node says.
+// What a file needs that it does not have in node, bun itself or a place that can be written, it
+// says beside what node says.
 func TestNodeLacks(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {

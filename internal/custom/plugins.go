@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// arrange makes the units: the plugins of the config that are in no config folder, then the config folders.
+// arrange makes the units: the plugins of the config that are in no config folder, then the config
+// folders.
 func (s *Set) arrange() []*unit {
 	var loose, folders []*unit
 	sources := map[string]*folderSource{}
@@ -56,7 +57,8 @@ func (s *Set) arrange() []*unit {
 	return append(loose, folders...)
 }
 
-// signsIn reports whether a package is one that only signs in to providers, which helve has no use for.
+// signsIn reports whether a package is one that only signs in to providers, which helve has no use
+// for.
 func signsIn(name string) bool {
 	switch name {
 	case "opencode-copilot-auth", "opencode-anthropic-auth", "opencode-openai-codex-auth":
@@ -87,14 +89,15 @@ func (p Plugin) where() (path, name string) {
 	return "", packageName(spec)
 }
 
-// pathlike reports whether an entry can only be a path: it begins with a dot, or it names a script in a folder, which no package does.
+// pathlike reports whether an entry can only be a path: it begins with a dot, or it names a script
+// in a folder, which no package does.
 func pathlike(spec string) bool {
 	slashed := strings.ReplaceAll(spec, `\`, "/")
 	return strings.HasPrefix(slashed, ".") || strings.Contains(slashed, "/") && slashed[0] != '@' && !strings.Contains(slashed, ":") && isScript(slashed)
 }
 
-// configRoot is the folder a path of the config begins at: that of its file, or the one around it where the path names that folder
-// itself, as ".opencode/plugins/a.ts" in a file of .opencode does.
+// configRoot is the folder a path of the config begins at: that of its file, or the one around it
+// where the path names that folder itself, as ".opencode/plugins/a.ts" in a file of .opencode does.
 func configRoot(base, spec string) string {
 	first, _, below := strings.Cut(strings.ReplaceAll(spec, `\`, "/"), "/")
 	if below && len(first) > 2 && first[0] == '.' && first == filepath.Base(base) {
@@ -148,7 +151,8 @@ type folderSource struct {
 	asked    time.Time                    // when
 }
 
-// programsPause is how long the list of programs is believed: whether a file can be run is not seen from its folder.
+// programsPause is how long the list of programs is believed: whether a file can be run is not seen
+// from its folder.
 const programsPause = time.Second
 
 func (f *folderSource) look() (string, []userFile) {
@@ -196,7 +200,8 @@ func missingFile(path string, err error) string {
 	return path + ": " + err.Error()
 }
 
-// A packageSource is a plugin of the config that is in no config folder: a file, or an npm package that is installed.
+// A packageSource is a plugin of the config that is in no config folder: a file, or an npm package
+// that is installed.
 type packageSource struct {
 	plugin Plugin
 	path   string // of a file or folder
@@ -272,7 +277,8 @@ func validPackage(name string) bool {
 // maxManifest bounds how much of a package.json is read.
 const maxManifest = 1 << 20
 
-// mainFile finds the file of a package that is loaded, relative to it with slashes; there may be none.
+// mainFile finds the file of a package that is loaded, relative to it with slashes; there may be
+// none.
 func mainFile(dir string) string {
 	var m struct {
 		Exports json.RawMessage `json:"exports"`

@@ -124,7 +124,8 @@ func exited(id, how string) *tool.Error {
 	return e
 }
 
-// refusedOr gives what the rules refused the script, if that is what its call failed by: then it keeps its kind.
+// refusedOr gives what the rules refused the script, if that is what its call failed by: then it
+// keeps its kind.
 func refusedOr(ctx context.Context, err error) error {
 	refused := scripthost.RefusedIn(ctx)
 	failed, ok := errors.AsType[*tool.Error](err)

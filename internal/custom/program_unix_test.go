@@ -14,7 +14,8 @@ import (
 	"github.com/helve-dev/helve/internal/script"
 )
 
-// What the worker is there for: WebAssembly, servers, and packages as they are installed, of both kinds.
+// What the worker is there for: WebAssembly, servers, and packages as they are installed, of both
+// kinds.
 func TestBeyondTheEngine(t *testing.T) {
 	each(t, func(t *testing.T, k *kit) {
 		k.write("node_modules/modern/package.json", `{"name":"modern","version":"1.0.0","type":"module","exports":{"import":"./main.js"}}`)
@@ -44,8 +45,9 @@ func TestBeyondTheEngine(t *testing.T) {
 	})
 }
 
-// A default import is the default export of packages of modules and of what was compiled from one, and otherwise all of a package,
-// also for files that are of a package of modules themselves. What such a package exports can be passed on.
+// A default import is the default export of packages of modules and of what was compiled from one,
+// and otherwise all of a package, also for files that are of a package of modules themselves. What
+// such a package exports can be passed on.
 func TestDefaultImports(t *testing.T) {
 	each(t, func(t *testing.T, k *kit) {
 		k.write("package.json", `{"type":"module"}`)
@@ -121,7 +123,8 @@ func TestInstalledZod(t *testing.T) {
 	})
 }
 
-// Copies of zod that packages bring keep their tools, and decide themselves what fits: one by hand in the form of zod 3, and real ones.
+// Copies of zod that packages bring keep their tools, and decide themselves what fits: one by hand
+// in the form of zod 3, and real ones.
 func TestForeignZod(t *testing.T) {
 	each(t, func(t *testing.T, k *kit) {
 		k.write("tools/f.ts", "") // the folder is there before the link in it

@@ -14,7 +14,8 @@ import (
 	"github.com/helve-dev/helve/plugin"
 )
 
-// A helper folder that is linked into the user's config folder is part of it, and none of a project's.
+// A helper folder that is linked into the user's config folder is part of it, and none of a
+// project's.
 func TestStowed(t *testing.T) {
 	elsewhere := realTemp(t)
 	plant(t, elsewhere, "-- lib/x.ts --\nexport const x = 'stowed'\n")
@@ -40,8 +41,8 @@ export default { description: "d", args: {}, execute: () => x }
 	}
 }
 
-// Links of the user's that lead out of the config folder are followed wherever they are in it; those of others are not, nor those to
-// files of others.
+// Links of the user's that lead out of the config folder are followed wherever they are in it;
+// those of others are not, nor those to files of others.
 func TestStowedLinks(t *testing.T) {
 	const x = `
 -- tools/a.ts --
@@ -103,7 +104,8 @@ export default { description: "d", args: {}, execute: () => x }
 	}
 }
 
-// A tool, plugin or program that is linked into place is only used if the link and the file are the user's.
+// A tool, plugin or program that is linked into place is only used if the link and the file are the
+// user's.
 func TestStrangeLinks(t *testing.T) {
 	elsewhere := realTemp(t)
 	plant(t, elsewhere, `

@@ -75,7 +75,8 @@ func TestToolAsks(t *testing.T) {
 	}
 }
 
-// A refusal that a script does not catch is that of the call; one that it makes something else of is its own.
+// A refusal that a script does not catch is that of the call; one that it makes something else of
+// is its own.
 func TestRefusalKeepsItsKind(t *testing.T) {
 	b := newBench(t, `
 -- tools/x.ts --

@@ -23,7 +23,8 @@ export default { description: "d", args: {}, async execute(args, { directory }) 
 } }
 `
 
-// walled runs a test behind the real wall, with every runtime there is. A level of off is for commands: a worker has a wall all the same.
+// walled runs a test behind the real wall, with every runtime there is. A level of off is for
+// commands: a worker has a wall all the same.
 func walled(t *testing.T, test func(t *testing.T, k *kit), levels ...string) {
 	for _, name := range []string{"node", "bun"} {
 		for _, level := range levels {
@@ -41,7 +42,8 @@ func walled(t *testing.T, test func(t *testing.T, k *kit), levels ...string) {
 	}
 }
 
-// Behind the wall a file does what it may in the project, and nothing beyond it; what the rules keep from being read is not there.
+// Behind the wall a file does what it may in the project, and nothing beyond it; what the rules
+// keep from being read is not there.
 func TestWall(t *testing.T) {
 	walled(t, func(t *testing.T, k *kit) {
 		k.write("tools/climb.ts", climber)
@@ -126,7 +128,8 @@ func TestHiddenFolder(t *testing.T) {
 	}, "off")
 }
 
-// What the files import is shown to bun where the wall hides the config folder, and nothing else of it.
+// What the files import is shown to bun where the wall hides the config folder, and nothing else of
+// it.
 func TestReads(t *testing.T) {
 	if _, err := lookPath("bun"); err != nil {
 		t.Skip("bun is not here (it is where HELVE_BUN says)")

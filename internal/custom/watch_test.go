@@ -14,7 +14,8 @@ const (
 	toolB = "export default { description: 'b', args: {}, execute: () => 'b' }"
 )
 
-// watchBench is a bench that is watched, and a function that waits until there are some tools and no others.
+// watchBench is a bench that is watched, and a function that waits until there are some tools and
+// no others.
 func watchBench(t *testing.T, archive string, change func(b *bench, o *Options)) (*bench, func(names ...string)) {
 	t.Helper()
 	changed := make(chan struct{}, 100)

@@ -61,7 +61,8 @@ export const P = () => ({ config: () => {} })
 	}
 }
 
-// The tools of a plugin that could not be loaded are not known, so it is told of where nothing else explains that one is not there.
+// The tools of a plugin that could not be loaded are not known, so it is told of where nothing else
+// explains that one is not there.
 func TestWhyPlugin(t *testing.T) {
 	b := newBench(t, `
 -- plugins/plug.ts --

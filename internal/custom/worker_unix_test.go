@@ -191,7 +191,8 @@ func thrown(r script.HookResult) *script.Fault {
 	return nil
 }
 
-// Plugins have hooks, events, a client and tools, and each request is for the call whose work it is.
+// Plugins have hooks, events, a client and tools, and each request is for the call whose work it
+// is.
 func TestPlugins(t *testing.T) {
 	each(t, func(t *testing.T, k *kit) {
 		k.write("plugins/guard.ts", guardPlugin)
@@ -265,7 +266,8 @@ func TestAsk(t *testing.T) {
 	})
 }
 
-// Requests of a call that is over are refused; those of what a plugin set going are not, for they are nobody's call.
+// Requests of a call that is over are refused; those of what a plugin set going are not, for they
+// are nobody's call.
 func TestLateRequests(t *testing.T) {
 	each(t, func(t *testing.T, k *kit) {
 		k.write("tools/late.ts", `let tried; let client

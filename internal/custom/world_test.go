@@ -55,7 +55,8 @@ KEY=1
 	}
 }
 
-// While a person thinks about a question that a script waits for, nothing else runs in its engine, and no hook is late by that.
+// While a person thinks about a question that a script waits for, nothing else runs in its engine,
+// and no hook is late by that.
 func TestHookBesideQuestion(t *testing.T) {
 	const most = 2 * time.Second
 	b := newBench(t, `

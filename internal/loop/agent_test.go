@@ -277,7 +277,8 @@ func TestPrunes(t *testing.T) {
 			}
 		}
 	}
-	// The last two turns stay; before them p3 fits into what is kept, with p2 not counted, and p1 does not.
+	// The last two turns stay; before them p3 fits into what is kept, with p2 not counted, and p1
+	// does not.
 	if got != "p1 " {
 		t.Errorf("pruned %q", got)
 	}

@@ -14,9 +14,10 @@ import (
 	"testing"
 )
 
-// The tables of testdata/bun2 are programs rather than expressions: they run commands, read streams and fetch pages. As with those
-// of testdata/bun, Bun's answers are kept, and differs.txt says what may differ and why. To write the answers anew:
-// HELVE_BUN=…/bun HELVE_BUN_UPDATE=1 go test -run BunPrograms ./internal/script
+// The tables of testdata/bun2 are programs rather than expressions: they run commands, read streams
+// and fetch pages. As with those of testdata/bun, Bun's answers are kept, and differs.txt says what
+// may differ and why. To write the answers anew: HELVE_BUN=…/bun HELVE_BUN_UPDATE=1 go test -run
+// BunPrograms ./internal/script
 
 func bun2File(name ...string) string {
 	return filepath.Join(append([]string{"testdata", "bun2"}, name...)...)

@@ -14,10 +14,12 @@ import (
 	"time"
 )
 
-// Tables of expressions are evaluated in our engine and held against what Bun made of them, kept in testdata/bun/answers. To write
-// those anew: HELVE_BUN=…/bun HELVE_BUN_UPDATE=1 go test -run Bun ./internal/script
+// Tables of expressions are evaluated in our engine and held against what Bun made of them, kept in
+// testdata/bun/answers. To write those anew: HELVE_BUN=…/bun HELVE_BUN_UPDATE=1 go test -run Bun
+// ./internal/script
 //
-// What may differ is in testdata/bun/differs.txt, as for zod: a section for each table, and a reason for the lines that follow it.
+// What may differ is in testdata/bun/differs.txt, as for zod: a section for each table, and a
+// reason for the lines that follow it.
 
 func bunFile(name ...string) string {
 	return filepath.Join(append([]string{"testdata", "bun"}, name...)...)

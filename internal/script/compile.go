@@ -13,8 +13,9 @@ import (
 
 var errBytecode = errors.New("bytecode is damaged or of another version of the engine")
 
-// seal is what bytecode begins with: the engine's version and a sum. The engine itself checks nothing, and damaged bytecode could do
-// anything. The sum is no signature: bytecode has to come from a place only we write to.
+// seal is what bytecode begins with: the engine's version and a sum. The engine itself checks
+// nothing, and damaged bytecode could do anything. The sum is no signature: bytecode has to come
+// from a place only we write to.
 func seal(code []byte) []byte {
 	sum := sha256.Sum256(code)
 	return slices.Concat([]byte("helve-js "+lib.MCONFIG_VERSION+"\n"), sum[:])

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// TestDepth: whatever nests deeply in the engine's own code throws, and does not take the process with it.
+// TestDepth: whatever nests deeply in the engine's own code throws, and does not take the process
+// with it.
 func TestDepth(t *testing.T) {
 	depth := "1e5"
 	if raceEnabled {

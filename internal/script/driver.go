@@ -16,8 +16,8 @@ const ProgramName = "program.js"
 
 // Program makes a script of a bundle's program. An engine loads it after [DriverPart].
 //
-// The compiler gives a CommonJS module that says it was an ES module, but has no default, no default either; in Bun it is then the
-// module itself, and files rely on it.
+// The compiler gives a CommonJS module that says it was an ES module, but has no default, no
+// default either; in Bun it is then the module itself, and files rely on it.
 func Program(code string) string {
 	const compilers, ours = `|| !mod.__esModule ? `, `|| !mod.__esModule || !("default" in mod) ? `
 	code = strings.Replace(code, compilers, ours, 1)
@@ -32,7 +32,8 @@ func DriverPart() string {
 	return Parts("driver") + `__helve.require("driver");` + "\n"
 }
 
-// PluginModules gives the sources of the modules by which tools and plugins describe themselves, in the manner of [Modules].
+// PluginModules gives the sources of the modules by which tools and plugins describe themselves, in
+// the manner of [Modules].
 func PluginModules() map[string]string {
 	const source = `module.exports = __helve.require("opencode/plugin");` + "\n"
 	return map[string]string{"@opencode-ai/plugin": source, "@opencode-ai/plugin/tool": source}
@@ -121,8 +122,8 @@ type Outcome struct {
 	Attachments json.RawMessage `json:"attachments"` // a list, or nothing
 }
 
-// Execute calls a tool and waits for it. Arguments are checked, but given to the tool as they are. What the tool throws is a
-// [*Fault].
+// Execute calls a tool and waits for it. Arguments are checked, but given to the tool as they are.
+// What the tool throws is a [*Fault].
 func (d *Driver) Execute(ctx context.Context, c ToolCall) (Outcome, error) {
 	var result Outcome
 	if err := d.loadFile(ctx, c); err != nil {
@@ -189,7 +190,8 @@ type Plugin struct {
 	Unknown []string `json:"unknown,omitempty"`
 }
 
-// Plugins starts the plugins of files, of all below plugin/ and plugins/ if none are named, one after the other.
+// Plugins starts the plugins of files, of all below plugin/ and plugins/ if none are named, one
+// after the other.
 func (d *Driver) Plugins(ctx context.Context, input PluginInput, entries ...PluginEntry) ([]PluginFile, error) {
 	var told []PluginFile
 	if err := d.callJSON(Lasting(ctx), "__plugins", map[string]any{"input": input, "files": entries}, &told); err != nil {
@@ -224,8 +226,9 @@ type HookRun struct {
 	Error  *Fault  `json:"error,omitempty"`
 }
 
-// Hook runs all hooks of a name, one after the other, on the same output, and waits for them. After an exception the next one is
-// run, except for tool.execute.before: there it ends the run. The output of config is its input.
+// Hook runs all hooks of a name, one after the other, on the same output, and waits for them. After
+// an exception the next one is run, except for tool.execute.before: there it ends the run. The
+// output of config is its input.
 func (d *Driver) Hook(ctx context.Context, name string, input, output json.RawMessage) (HookResult, error) {
 	var result HookResult
 	if !d.Has(name) {

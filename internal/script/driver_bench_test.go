@@ -25,7 +25,8 @@ func sixTools() string {
 	return b.String()
 }
 
-// BenchmarkDriverBoot makes an engine with everything compiled before, loads six tools and closes it.
+// BenchmarkDriverBoot makes an engine with everything compiled before, loads six tools and closes
+// it.
 func BenchmarkDriverBoot(b *testing.B) {
 	root := folderOf(b, sixTools())
 	virtual := script.Modules()

@@ -14,8 +14,9 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// TestDriverAsBun runs the archives marked so in Bun, with the files as they are, the real zod and a driver of a few lines, and
-// wants the answers of ours. HELVE_BUN is Bun's binary, below a node_modules with zod in it.
+// TestDriverAsBun runs the archives marked so in Bun, with the files as they are, the real zod and
+// a driver of a few lines, and wants the answers of ours. HELVE_BUN is Bun's binary, below a
+// node_modules with zod in it.
 func TestDriverAsBun(t *testing.T) {
 	bun := os.Getenv("HELVE_BUN")
 	if bun == "" {

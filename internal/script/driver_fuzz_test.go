@@ -11,8 +11,8 @@ import (
 	"github.com/helve-dev/helve/internal/script"
 )
 
-// FuzzExecute sends anything as arguments: what is JSON reaches the tool and comes back as it was, as text and as a result; what is
-// not does not reach it. Nothing harms the engine.
+// FuzzExecute sends anything as arguments: what is JSON reaches the tool and comes back as it was,
+// as text and as a result; what is not does not reach it. Nothing harms the engine.
 func FuzzExecute(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"a":[1,2.5,-0,1e300],"b":null}`, `"text\n\u2028\ud800"`, `{"__proto__":{"x":1},"constructor":1}`, `{"output":"x","title":"y"}`,

@@ -24,7 +24,8 @@ func folderOf(t testing.TB, archive string) string {
 
 const hostModule = `const host = __helve.require("helve:host")` + "\n"
 
-// What plugins wait for when they are started, or when they are told of an event, goes on after that.
+// What plugins wait for when they are started, or when they are told of an event, goes on after
+// that.
 func TestDriverGoesOn(t *testing.T) {
 	h := &recorder{}
 	d := newDriver(t, folderOf(t, `

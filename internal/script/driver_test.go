@@ -20,7 +20,8 @@ import (
 	"github.com/helve-dev/helve/internal/script"
 )
 
-// TestDriver loads and calls the tools and plugins of the config folders in testdata/driver. Lines of an archive's comment:
+// TestDriver loads and calls the tools and plugins of the config folders in testdata/driver. Lines
+// of an archive's comment:
 //
 //	bun                                  Bun gives the same answers, but for the places of errors
 //	load                                 what the tool files define
@@ -31,7 +32,8 @@ import (
 //	event EVENT                          tells of an event
 //	dispose
 //
-// The want section is what came of each, and what the host was asked meanwhile. HELVE_DRIVER_UPDATE=1 writes it anew.
+// The want section is what came of each, and what the host was asked meanwhile.
+// HELVE_DRIVER_UPDATE=1 writes it anew.
 func TestDriver(t *testing.T) {
 	archives, err := filepath.Glob("testdata/driver/*.txtar")
 	if err != nil || len(archives) < 25 {

@@ -127,7 +127,8 @@ func (e *engine) close() {
 	_ = e.arena.heap.Close()
 }
 
-// poke is hurry from any goroutine. A poke can get lost, since the engine counts without looking at others: poke again.
+// poke is hurry from any goroutine. A poke can get lost, since the engine counts without looking at
+// others: poke again.
 func (e *engine) poke() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -136,8 +137,9 @@ func (e *engine) poke() {
 	}
 }
 
-// seize stops an engine that runs a built-in function which never asks whether it should stop: it takes its most used memory away,
-// so that its goroutine faults, which unwinds it. The engine can only be closed then. It may be called from any goroutine.
+// seize stops an engine that runs a built-in function which never asks whether it should stop: it
+// takes its most used memory away, so that its goroutine faults, which unwinds it. The engine can
+// only be closed then. It may be called from any goroutine.
 func (e *engine) seize() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -281,7 +283,8 @@ func (e *engine) pair(text, buffer value) value {
 // throw throws v, from a native.
 func (e *engine) throw(v value) value { return lib.XJS_Throw(e.tls, e.ctx, v) }
 
-// toText copies a string out, with U+FFFD for halves of characters; ok is false if that threw, the exception is then pending.
+// toText copies a string out, with U+FFFD for halves of characters; ok is false if that threw, the
+// exception is then pending.
 func (e *engine) toText(v value) (b []byte, ok bool) {
 	n := e.tls.Alloc(int(wordSize))
 	defer e.tls.Free(int(wordSize))
@@ -304,7 +307,8 @@ func (e *engine) toNumber(v value) (f float64, ok bool) {
 
 func (e *engine) truthy(v value) bool { return lib.XJS_ToBool(e.tls, e.ctx, v) > 0 }
 
-// toBytes copies an ArrayBuffer or a typed array out; nil for undefined. If ok is false an exception is pending.
+// toBytes copies an ArrayBuffer or a typed array out; nil for undefined. If ok is false an
+// exception is pending.
 func (e *engine) toBytes(v value) (b []byte, ok bool) {
 	if tagOf(v) == lib.EJS_TAG_UNDEFINED || tagOf(v) == lib.EJS_TAG_NULL {
 		return nil, true

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// A Fault is what a tool or plugin threw, with the places of its stack in the files they were written in.
+// A Fault is what a tool or plugin threw, with the places of its stack in the files they were
+// written in.
 type Fault struct {
 	Name    string          `json:"name"`
 	Message string          `json:"message"`

@@ -2,7 +2,8 @@ package script
 
 import "sync"
 
-// Hooks are the names of the hooks that started plugins have. Its methods may be called from any goroutine.
+// Hooks are the names of the hooks that started plugins have. Its methods may be called from any
+// goroutine.
 type Hooks struct {
 	mu    sync.Mutex
 	names map[string]bool

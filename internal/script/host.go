@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// Data is what crosses between Go and scripts: JSON text and, beside it, bytes. JSON that is empty means null.
+// Data is what crosses between Go and scripts: JSON text and, beside it, bytes. JSON that is empty
+// means null.
 type Data struct {
 	JSON []byte
 	Raw  []byte
@@ -25,8 +26,8 @@ type Host interface {
 	Later(ctx context.Context, op string, arg Data) (Data, error)
 }
 
-// A Failure is an error of a [Host] as scripts see it: an Error with these fields as properties, like those of Node. Any other
-// error is one with a message only.
+// A Failure is an error of a [Host] as scripts see it: an Error with these fields as properties,
+// like those of Node. Any other error is one with a message only.
 type Failure struct {
 	Name    string `json:"name"`
 	Message string `json:"message"`

@@ -198,7 +198,8 @@ func TestOwners(t *testing.T) {
 	all.Wait()
 }
 
-// TestNested: a host may call the VM for the call it answers, whoever the owner is; from Now it may not.
+// TestNested: a host may call the VM for the call it answers, whoever the owner is; from Now it may
+// not.
 func TestNested(t *testing.T) {
 	var v *VM
 	again := func(ctx context.Context, _ string, _ Data) (Data, error) {

@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// performed runs the body of an async function in an engine of its own; work is given as text of JavaScript.
+// performed runs the body of an async function in an engine of its own; work is given as text of
+// JavaScript.
 func performed(ctx context.Context, t *testing.T, work string) (string, error) {
 	t.Helper()
 	w := withPrograms(t, newWorld(t))

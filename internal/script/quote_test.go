@@ -45,7 +45,8 @@ func slots(t *rapid.T) slot {
 	return slot{` \"$`, `\'`, value, `"$` + value + `'`}
 }
 
-// Whatever is put into a template, wherever it stands, comes out as it is and makes nothing else of the script.
+// Whatever is put into a template, wherever it stands, comes out as it is and makes nothing else of
+// the script.
 func TestQuotedAsItIs(t *testing.T) {
 	if raceDetector {
 		t.Skip("a hundred times slower under the race detector")
@@ -83,8 +84,8 @@ func TestQuotedAsItIs(t *testing.T) {
 	})
 }
 
-// outerCommands runs a script in which "show" writes its argument, and gives the commands that were run, without those whose output
-// became a part of others.
+// outerCommands runs a script in which "show" writes its argument, and gives the commands that were
+// run, without those whose output became a part of others.
 func outerCommands(t *rapid.T, script string) [][]string {
 	file, err := syntax.NewParser().Parse(strings.NewReader(script), "")
 	if err != nil {
@@ -163,7 +164,8 @@ func shape(script string) (map[string]int, bool) {
 
 func typeName(v any) string { return fmt.Sprintf("%T", v) }
 
-// Whatever text a value is put into, it does not change what the script does: a harmless and a hostile one make the same of it.
+// Whatever text a value is put into, it does not change what the script does: a harmless and a
+// hostile one make the same of it.
 func TestValuesChangeNothing(t *testing.T) {
 	if raceDetector {
 		t.Skip("a hundred times slower under the race detector")

@@ -18,7 +18,8 @@ func Prelude() string {
 	return read("js/prelude.js") + Parts("helve:host", "globals") + `__helve.require("globals");` + "\n"
 }
 
-// Modules gives the sources of the modules that programs may import, by name: references to those an engine has.
+// Modules gives the sources of the modules that programs may import, by name: references to those
+// an engine has.
 func Modules() map[string]string {
 	all := map[string]string{}
 	for name := range sources() {
@@ -64,7 +65,8 @@ func Uses(program string) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// Parts is a script that gives an engine modules and those they begin with, to be loaded after [Prelude].
+// Parts is a script that gives an engine modules and those they begin with, to be loaded after
+// [Prelude].
 func Parts(names ...string) string {
 	all := sources()
 	given := map[string]bool{}

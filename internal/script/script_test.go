@@ -139,7 +139,8 @@ func TestProcessExit(t *testing.T) {
 	}
 }
 
-// TestBundled runs a program the bundler made of files that import our modules, with them compiled in and without.
+// TestBundled runs a program the bundler made of files that import our modules, with them compiled
+// in and without.
 func TestBundled(t *testing.T) {
 	root := emptyFolder(t)
 	const tool = `import fs, { readFileSync } from "fs";
@@ -280,7 +281,8 @@ func BenchmarkFirstUse(b *testing.B) {
 	}
 }
 
-// TestZodLacks wants members of zod that are not built to say so, and its other names to lead to it.
+// TestZodLacks wants members of zod that are not built to say so, and its other names to lead to
+// it.
 func TestZodLacks(t *testing.T) {
 	v := newEngine(t, newWorld(t))
 	got := evaluate(t, v, `(() => { try { __helve.require("zod").templateLiteral(["a"]); } catch (e) { return e.message; } })()`)

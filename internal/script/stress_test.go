@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// TestStress: many callers of several owners, some of whom lose interest, against a VM that is closed under their hands.
+// TestStress: many callers of several owners, some of whom lose interest, against a VM that is
+// closed under their hands.
 func TestStress(t *testing.T) {
 	host := testHost{now: echo, later: func(ctx context.Context, op string, arg Data) (Data, error) {
 		select {

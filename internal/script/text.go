@@ -5,7 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Text and bytes are turned into each other here and not in JavaScript, where a megabyte would take a good part of a second.
+// Text and bytes are turned into each other here and not in JavaScript, where a megabyte would take
+// a good part of a second.
 
 // hostText is __text(bytes, encoding).
 func (v *VM) hostText(args []value) value {
@@ -126,7 +127,8 @@ func broken(b []byte) int {
 	return n
 }
 
-// wellFormed replaces what the engine writes for half a character: three bytes that are no UTF-8, and U+FFFD has three too.
+// wellFormed replaces what the engine writes for half a character: three bytes that are no UTF-8,
+// and U+FFFD has three too.
 func wellFormed(b []byte) []byte {
 	for i := 0; ; {
 		j := bytes.IndexByte(b[i:], 0xed)

@@ -21,7 +21,8 @@ var (
 	ErrMemory = errors.New("out of memory")
 	// ErrTurn ends a call that ran too long without giving control back.
 	ErrTurn = errors.New("the script ran too long without waiting for anything")
-	// ErrStopped ends calls whose promises were lost when another call of the same owner had to be stopped by force.
+	// ErrStopped ends calls whose promises were lost when another call of the same owner had to be
+	// stopped by force.
 	ErrStopped = errors.New("the script was stopped together with another call")
 	// ErrBusy is given to a host that uses the VM from within [Host.Now].
 	ErrBusy = errors.New("the JavaScript engine is waiting for this answer")
@@ -53,7 +54,8 @@ type VMOptions struct {
 	patience time.Duration
 }
 
-// A VM is a JavaScript engine and its goroutine. All methods may be called from any goroutine but that of [Host.Now].
+// A VM is a JavaScript engine and its goroutine. All methods may be called from any goroutine but
+// that of [Host.Now].
 type VM struct {
 	opts   VMOptions
 	log    *slog.Logger

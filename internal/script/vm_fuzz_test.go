@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// FuzzBoundary: what is JSON comes back with the same meaning, what is not is the script's error, and bytes come back as they are,
-// on the way of a call and on that of a request.
+// FuzzBoundary: what is JSON comes back with the same meaning, what is not is the script's error,
+// and bytes come back as they are, on the way of a call and on that of a request.
 func FuzzBoundary(f *testing.F) {
 	for _, text := range []string{`null`, `{"a":[1,-0.5e3,"\u0000\ud83d\ude00"],"__proto__":{"x":1}}`, `[[[[]]]]`, `"\ud800"`, `1e400`, `{`, "\"\xff\"", ` [ ] `} {
 		f.Add([]byte(text), []byte("raw"))

@@ -277,7 +277,8 @@ func TestUnhandledRejection(t *testing.T) {
 	}
 }
 
-// TestContainment: every way of running wild ends the call, in time, and the VM works on or says that it is lost.
+// TestContainment: every way of running wild ends the call, in time, and the VM works on or says
+// that it is lost.
 func TestContainment(t *testing.T) {
 	const source = `
 		globalThis.ok = () => "ok";

@@ -20,7 +20,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// runShell is proc.shell: a script of Bun.$, with what differs between Bun's shell and others done Bun's way.
+// runShell is proc.shell: a script of Bun.$, with what differs between Bun's shell and others done
+// Bun's way.
 func runShell(ctx context.Context, arg script.Data) (script.Data, error) {
 	var a struct {
 		Script, Cwd string
@@ -115,7 +116,8 @@ func whichAll(hc interp.HandlerContext, names []string, path string) error {
 	return nil
 }
 
-// unsplit makes variables outside of quotes one word, or none if they are not set: Bun does not split them. "${x[@]}" is that.
+// unsplit makes variables outside of quotes one word, or none if they are not set: Bun does not
+// split them. "${x[@]}" is that.
 func unsplit(file *syntax.File) {
 	syntax.Walk(file, func(node syntax.Node) bool {
 		word, ok := node.(*syntax.Word)

@@ -87,7 +87,8 @@ func op[A any](do func(A) (any, error)) operation {
 	}
 }
 
-// refused names the reason a request failed for, as the system does; the modules make the text of it.
+// refused names the reason a request failed for, as the system does; the modules make the text of
+// it.
 func refused(err error) error {
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {
 		return &script.Failure{Message: errno.Error(), Code: errnoName(errno)}

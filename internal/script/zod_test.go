@@ -15,8 +15,9 @@ import (
 	"time"
 )
 
-// Real zod's answers to the table are kept in answers.json, so that ours can be held against them where it is not
-// installed. To write them anew: HELVE_ZOD=…/node_modules/zod HELVE_ZOD_UPDATE=1 go test -run Zod ./internal/script
+// Real zod's answers to the table are kept in answers.json, so that ours can be held against them
+// where it is not installed. To write them anew: HELVE_ZOD=…/node_modules/zod HELVE_ZOD_UPDATE=1 go
+// test -run Zod ./internal/script
 
 // zodAnswers maps a line of the table to what a library made of it, as JSON text.
 type zodAnswers map[string]json.RawMessage
@@ -44,7 +45,8 @@ func parseZodAnswers(t *testing.T, text []byte) zodAnswers {
 	return all
 }
 
-// zodDiffers reads which lines may differ, by section: a line "== name" begins one, "# …" gives the reason.
+// zodDiffers reads which lines may differ, by section: a line "== name" begins one, "# …" gives the
+// reason.
 func zodDiffers(t *testing.T) map[string]map[string]string {
 	t.Helper()
 	sections := map[string]map[string]string{}
@@ -67,7 +69,8 @@ func zodDiffers(t *testing.T) map[string]map[string]string {
 	return sections
 }
 
-// compareZod fails for every line that differs and is not excused, and for every excuse that is not needed.
+// compareZod fails for every line that differs and is not excused, and for every excuse that is not
+// needed.
 func compareZod(t *testing.T, want, got zodAnswers, excused map[string]string) {
 	t.Helper()
 	for _, line := range slices.Sorted(maps.Keys(want)) {
@@ -195,7 +198,8 @@ func TestZodItself(t *testing.T) {
 	}
 }
 
-// TestForeignZod has the schemas of other copies of zod described from their definitions, as those copies describe them.
+// TestForeignZod has the schemas of other copies of zod described from their definitions, as those
+// copies describe them.
 func TestForeignZod(t *testing.T) {
 	node := needNode(t)
 	const mayDiffer = `(() => { const s = z.string().meta({ id: "Sid" }); return z.object({ a: s.optional(), b: s.describe("more"), c: s.nullable().default(null) }); })()`

@@ -71,9 +71,9 @@ func clearExcept(t rapid.TB, dir, keep string) {
 	}
 }
 
-// gitLines is an ignore file, without what ripgrep and git read differently
-// and we as ripgrep: blanks at the end that are not spaces, two stars beside other characters, ranges
-// from high to low, brackets that nothing closes.
+// gitLines is an ignore file, without what ripgrep and git read differently and we as ripgrep:
+// blanks at the end that are not spaces, two stars beside other characters, ranges from high to
+// low, brackets that nothing closes.
 func gitLines() *rapid.Generator[string] {
 	odd := regexp.MustCompile(`\*\*\*|[^/!]\*\*|\*\*[^/]|^!?/?$|//|\\$|\\/$`)
 	piece := rapid.SampledFrom([]string{

@@ -72,10 +72,10 @@ func (m *marks) noteEntry(name []byte, kind entryKind) {
 	m.files[at] = kind == entryFile
 }
 
-// ignoreVerdict asks the ignore files about the entry that a path names, whose last
-// component begins at base. The verdict means nothing when the context is done. A file of a nearer folder goes before one of a
-// folder above. All of one kind go before those of the next kind, and git's own
-// are bounded by the repository.
+// ignoreVerdict asks the ignore files about the entry that a path names, whose last component
+// begins at base. The verdict means nothing when the context is done. A file of a nearer folder
+// goes before one of a folder above. All of one kind go before those of the next kind, and git's
+// own are bounded by the repository.
 func (s *surveyor) ignoreVerdict(ctx context.Context, l *level, path []byte, base int, isDir bool) verdict {
 	s.machine.ctx = ctx
 	var said [kinds]verdict

@@ -37,9 +37,9 @@ type searcher struct {
 	line  int    // how many lines came before the text at hand
 }
 
-// search finds the lines of a file that match, each with its number. A file
-// that is not text has none, and binary says whether its first block has a
-// match; with lines it says that a NUL after them ended the search. After an error the lines are those found before.
+// search finds the lines of a file that match, each with its number. A file that is not text has
+// none, and binary says whether its first block has a match; with lines it says that a NUL after
+// them ended the search. After an error the lines are those found before.
 //
 // What is kept in memory does not depend on how long the file and its lines
 // are.
