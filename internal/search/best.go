@@ -32,13 +32,13 @@ type prize struct {
 // matchCount is what a file counts: its lines, or itself if only names are wanted.
 func (p *prize) matchCount() int { return max(1, len(p.lines)) }
 
-// best keeps what comes first in an order, until it weighs as much as is
-// wanted. Any number of goroutines may add to it.
+// A best keeps the first results in an order, up to a total weight. Any number of goroutines may
+// add to it.
 type best struct {
 	order Order
 	want  int // 0 is all
 
-	// bound is the last that still counts, nil as long as all do.
+	// bound is the last result that still counts, nil as long as all do.
 	bound atomic.Pointer[rank]
 
 	mu     sync.Mutex
@@ -68,8 +68,7 @@ func (b *best) total() int {
 	return b.weight
 }
 
-// add takes something in. It reports whether nothing that comes can matter
-// any more.
+// add adds a result. It reports whether later results cannot matter any more.
 func (b *best) add(p prize) (done bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

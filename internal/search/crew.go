@@ -10,9 +10,8 @@ import (
 )
 
 const (
-	// defaultWorkers is how many goroutines walk a tree of which nothing is
-	// known. They are more than there are processors, since a disk that has to
-	// be waited for is the quicker the more it is asked for at once.
+	// defaultWorkers is how many goroutines walk an unknown tree. There are more than processors,
+	// because a disk is faster with more requests in its queue.
 	defaultWorkers = 8
 	// portion is how many files of a folder one worker takes at a time.
 	portion = 64
@@ -21,17 +20,17 @@ const (
 	queued = 4
 )
 
-// An item is some work: a folder to be entered, files to be looked at, the
-// folder of the search itself, or what was put off by the walk.
+// An item is a unit of work: a folder to enter, files to search, the folder of the search itself,
+// or files that the walk has deferred.
 type item struct {
 	at    *walkFolder // nil is what was put off
 	name  string      // of the folder in that place
 	files []dirEntry  // in that place
 }
 
-// A workerPool is the workers of a walk, and the work that waits for them. The work
-// that came last is done first, so that what waits is bounded by the entries
-// of the folders on the way to where the workers are.
+// A workerPool is the workers of a walk, and the queue of their work. The newest work is done
+// first, so that the queue is bounded by the entries of the folders on the way to where the workers
+// are.
 type workerPool struct {
 	*hunt
 	most   int // workers
@@ -123,7 +122,7 @@ func (c *workerPool) waitAll(ctx context.Context, w *worker) {
 	}
 }
 
-// interrupt wakes those who wait, to see that they are to stop.
+// interrupt wakes waiting workers, so that they stop.
 func (c *workerPool) interrupt() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -217,7 +216,7 @@ func (c *workerPool) collect(w *worker) {
 	c.wake.Broadcast()
 }
 
-// loop does what is on the stack until there is nothing left.
+// loop works until the stack is empty.
 func (w *worker) loop(ctx context.Context) {
 	defer w.crew.collect(w)
 	_ = w.crew.guard(func() error { return w.works(ctx) }) // which never fails
@@ -273,8 +272,8 @@ func (w *worker) open(ctx context.Context, up *walkFolder, name string) {
 	}
 }
 
-// readFolder reads a folder, looks at its files and leaves its folders to whoever
-// comes first. Unless there is an error it takes over the handle.
+// readFolder reads a folder, searches its files and queues its subfolders. Unless there is an error
+// it takes over the handle.
 func (w *worker) readFolder(ctx context.Context, p *walkFolder, dir *dirHandle, above *level) error {
 	w.goTo(p)
 	list, level, err := w.survey(ctx, dir, above)
@@ -332,7 +331,7 @@ func (w *worker) visit(ctx context.Context, p *walkFolder, files []dirEntry) {
 	holder.borrowed(p)
 }
 
-// look looks at files of the folder where the worker is.
+// look searches files of the worker's folder.
 func (w *worker) look(ctx context.Context, files []dirEntry) {
 	for _, e := range files {
 		if w.crew.stop.Load() {

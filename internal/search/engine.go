@@ -41,12 +41,11 @@ type Glob struct {
 	Report func(Progress)
 }
 
-// An Exclusion keeps files from being searched. Their names may be known, what is in
-// them may not, and also not whether a pattern matches there.
+// An Exclusion keeps files from being searched. Their names may be listed, but neither their
+// contents nor whether a pattern matches in them may be revealed.
 type Exclusion struct {
-	// Suspect, if not nil, is true for all files that Shut may be true for,
-	// and for few others. It depends on nothing but the name and on what Key
-	// stands for, so its answers can be kept.
+	// Suspect, if not nil, is true for all files that Shut may be true for, and for few others. It
+	// depends only on the name and on what Key stands for, so its results can be cached.
 	Suspect func(name string) bool
 	Key     string
 	// Shut reports whether the file of that name, relative to Where.Dir, may
@@ -71,7 +70,7 @@ type Hit struct {
 	MatchLine
 }
 
-// Found is the answer to a [Grep].
+// Found is the result of a [Grep].
 type Found struct {
 	Files   []File
 	Lines   int     // in all Files
@@ -94,7 +93,7 @@ type MatchLine struct {
 	Cut    bool   // it is longer than LineMax
 }
 
-// Names is the answer to a [Glob].
+// Names is the result of a [Glob].
 type Names struct {
 	Files   []Name
 	More    bool

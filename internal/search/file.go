@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A stamp is the time of a file's last change. Unlike a count of nanoseconds
-// it holds all times that a file system can hold.
+// A stamp is the time of a file's last change. Unlike a count of nanoseconds it can represent all
+// times of a file system.
 type stamp struct {
 	sec  int64
 	nsec int64
@@ -21,7 +21,7 @@ func (s stamp) compare(o stamp) int {
 
 func (s stamp) time() time.Time { return time.Unix(s.sec, s.nsec) }
 
-// stat is what is known of a regular file.
+// A stat is what is known of a regular file.
 type stat struct {
 	size  int64
 	time  stamp

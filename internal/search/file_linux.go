@@ -2,9 +2,9 @@ package search
 
 import "golang.org/x/sys/unix"
 
-// openWhole opens a name below a folder in one call that follows no link and
-// does not leave the folder. It is not ok where the kernel is too old for that,
-// a sandbox forbids it or the name is too long.
+// openWhole opens a name below a folder in one call that follows no link and does not leave the
+// folder. ok is false if the kernel is too old for that, a sandbox forbids it or the name is too
+// long.
 func openWhole(dir int, name string, flags int) (fd int, ok bool, err error) {
 	// O_NOFOLLOW would only change the error for a link at the end.
 	how := unix.OpenHow{

@@ -43,7 +43,7 @@ func (f file) read(p []byte) (int, error) {
 
 func (f file) close() { _ = f.f.Close() }
 
-// stat says what is known of a regular file in this folder.
+// stat returns the attributes of a regular file in this folder.
 func (f *dirHandle) stat(name string) (stat, error) {
 	info, err := f.root.Lstat(name)
 	if err != nil {
@@ -64,8 +64,8 @@ func statOf(info fs.FileInfo) stat {
 // call here that follows no link.
 func (f *dirHandle) openBelow(string) (file, stat, bool, error) { return file{}, stat{}, false, nil }
 
-// gone reports whether an error says that a file is not there any more, or is
-// no regular file any more: then there is nothing to search, and nothing wrong.
+// gone reports whether an error means that a file no longer exists or is no longer a regular file:
+// then there is nothing to search, and no failure.
 func gone(err error) bool {
 	return errors.Is(err, errNotRegular) || errors.Is(err, fs.ErrNotExist)
 }

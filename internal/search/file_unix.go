@@ -23,8 +23,8 @@ func (f *dirHandle) openFile(name string) (file, stat, error) {
 
 const fileFlags = unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY
 
-// openError tells apart what is no file to be read: a link (what that is called
-// differs), a socket or a device without a driver.
+// openError classifies the errors for what is not a readable file: a link (whose error differs
+// between systems), a socket or a device without a driver.
 func openError(err error) error {
 	switch err {
 	case unix.ELOOP, unix.EMLINK, unix.ENXIO, unix.ENODEV:
@@ -58,7 +58,7 @@ func (f file) read(p []byte) (int, error) {
 
 func (f file) close() { _ = unix.Close(f.fd) }
 
-// stat says what is known of a regular file in this folder.
+// stat returns the attributes of a regular file in this folder.
 func (f *dirHandle) stat(name string) (stat, error) {
 	var st unix.Stat_t
 	for {
@@ -81,8 +81,8 @@ func statOf(st *unix.Stat_t) stat {
 	return stat{size: st.Size, time: stamp{sec, nsec}, links: uint64(st.Nlink)}
 }
 
-// openBelow opens a regular file by a name of several parts, none of which
-// may be a link. It is not ok where that needs more than one call.
+// openBelow opens a regular file by a name of several parts, none of which may be a link. ok is
+// false if that needs more than one call.
 func (f *dirHandle) openBelow(name string) (file file, st stat, ok bool, err error) {
 	fd, ok, err := openWhole(f.fd, name, fileFlags)
 	if !ok || err != nil {
@@ -92,8 +92,8 @@ func (f *dirHandle) openBelow(name string) (file file, st stat, ok bool, err err
 	return file, st, true, err
 }
 
-// gone reports whether an error says that a file is not there any more, or is
-// no regular file any more: then there is nothing to search, and nothing wrong.
+// gone reports whether an error means that a file no longer exists or is no longer a regular file:
+// then there is nothing to search, and no failure.
 func gone(err error) bool {
 	return err == errNotRegular || err == fs.ErrNotExist || err == unix.ENOENT || err == unix.ENOTDIR
 }

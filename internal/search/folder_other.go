@@ -10,8 +10,7 @@ import (
 
 var errNotRegular = errors.New("not a regular file")
 
-// A dirHandle is an open folder. What is in it is opened below the handle, and
-// never through a link.
+// A dirHandle is an open folder. Its entries are opened below the handle, and never through a link.
 type dirHandle struct{ root *os.Root }
 
 // openFolder opens a folder by its name.
@@ -23,11 +22,11 @@ func openFolder(name string) (*dirHandle, error) {
 	return &dirHandle{root}, nil
 }
 
-// openExact is openFolder: there is no way here to say that no link counts.
+// openExact is openFolder: links cannot be refused here.
 func openExact(name string) (*dirHandle, error) { return openFolder(name) }
 
-// sub opens a folder in this one. A link would be followed as long as it stays
-// inside, so what was opened must be what the name itself is.
+// sub opens a subfolder. A link within the root would be followed, so the opened folder is compared
+// with the name's own entry.
 func (f *dirHandle) sub(name string) (*dirHandle, error) {
 	before, err := f.root.Lstat(name)
 	if err != nil {

@@ -14,8 +14,7 @@ import (
 
 var errNotRegular = errors.New("not a regular file")
 
-// A dirHandle is an open folder. What is in it is opened below the handle, and
-// never through a link.
+// A dirHandle is an open folder. Its entries are opened below the handle, and never through a link.
 type dirHandle struct{ fd int }
 
 // openFolder opens a folder by its name.
@@ -27,7 +26,7 @@ func openFolder(name string) (*dirHandle, error) {
 	return &dirHandle{fd: fd}, nil
 }
 
-// openExact opens a folder by a name that holds no links.
+// openExact opens a folder by a name without links.
 func openExact(name string) (*dirHandle, error) {
 	f, err := disk.Open(name, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {

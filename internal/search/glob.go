@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// A dialect says which of two readings of a glob holds. They differ in braces
-// and in what a backslash means between brackets.
+// A dialect is one of two glob syntaxes, which differ in braces and in the meaning of a backslash
+// between brackets.
 type dialect uint8
 
 const (
@@ -40,7 +40,7 @@ var (
 	errGlobNesting = errors.New("braces are nested too deep")
 )
 
-// tokenKind is what a token stands for.
+// tokenKind is the kind of a token.
 type tokenKind uint8
 
 const (
@@ -216,8 +216,7 @@ func (p *globParser) peek() byte {
 	return p.text[p.pos]
 }
 
-// class reads a set between brackets, the first of which was taken. The set
-// never holds the slash.
+// class parses a set after its opening bracket. The set never contains the slash.
 func (p *globParser) class() error {
 	start := p.pos
 	set, err := p.set()

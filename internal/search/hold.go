@@ -60,8 +60,8 @@ func (h *holder) close() {
 	h.root.dir.close()
 }
 
-// put hands over the handle of a place that was just opened. The caller has
-// borrowed it, and it will be asked for as often as is said.
+// put stores the handle of a newly opened place. The caller has borrowed it, and it will be
+// borrowed as often as is said.
 func (h *holder) put(p *walkFolder, dir *dirHandle, times int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -145,8 +145,7 @@ func (h *holder) giveBack(p *walkFolder) {
 	h.check(p)
 }
 
-// borrowed says that one of those who were to borrow a handle has done so, or
-// never will.
+// borrowed records that one of the expected borrowers has borrowed a handle, or never will.
 func (h *holder) borrowed(p *walkFolder) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// plenty is how many lines are to be found until it is worth while to
-	// find out which files are the newest before more are read.
+	// plenty is how many matching lines are found before it is worthwhile to determine the newest
+	// files before reading more.
 	plenty = 20
 	// maxPut is how many files one worker puts off.
 	maxPut = 1 << 17
@@ -39,14 +39,13 @@ type hunt struct {
 	recent []Hit
 }
 
-// A candidate is a file that is to be searched if it is new enough.
+// A candidate is a file that is searched if it is new enough.
 type candidate struct {
 	time stamp
 	at   *walkFolder // nil is Dir
 	name string      // what leads from there to the file
 
-	// files, if there are any, are what is to be searched in the folder that
-	// the name leads to, in no order.
+	// files, if any, are the files to search in the folder of that name, unordered.
 	files []candidate
 }
 
@@ -92,7 +91,7 @@ func (b *backlog) take() (c candidate, ok bool) {
 	return c, ok
 }
 
-// end says that the candidates to come are not wanted.
+// end says that no more candidates are wanted.
 func (b *backlog) end() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -167,7 +166,7 @@ func (w *worker) putFile(c candidate) {
 	w.dir = dir
 }
 
-// list takes the file that the path names into the answer.
+// list adds the file of a path to the result.
 func (w *worker) list(base string) {
 	h := w.crew.hunt
 	if h.results.order == ByName && !h.results.matters(stamp{}, w.path[len(w.prefix):]) {
@@ -207,7 +206,7 @@ func (w *worker) grep(f file, st stat) {
 	h.add(prize{rank: rank{st.time, name}, lines: lines})
 }
 
-// add takes a file into the answer.
+// add adds a file to the result.
 func (h *hunt) add(p prize) {
 	lines := h.lines.Add(int64(len(p.lines)))
 	if h.tell {
@@ -306,8 +305,8 @@ func (w *worker) sweepFolder(c candidate) {
 	}
 }
 
-// goDown opens a folder by a name of several parts, none of which may be a
-// link. "" is the folder itself.
+// goDown opens a folder by a name of several parts, none of which may be a link. "" is the folder
+// itself.
 func (f *dirHandle) goDown(name string) (*dirHandle, error) {
 	if name == "" {
 		return f, nil
@@ -329,8 +328,7 @@ func (f *dirHandle) goDown(name string) (*dirHandle, error) {
 	return dir, nil
 }
 
-// openDown opens a regular file by a name of several parts. None of them may
-// be a link.
+// openDown opens a regular file by a name of several parts, none of which may be a link.
 func (f *dirHandle) openDown(name string) (file, stat, error) {
 	if opened, st, ok, err := f.openBelow(name); ok {
 		return opened, st, err

@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	// maxRules is how many rules of one ignore file hold.
+	// maxRules is how many rules of one ignore file are used.
 	maxRules = 50_000
-	// maxFileWork is what the rules of one ignore file that are tried one by
-	// one may cost for a name, in instructions. The rest do not hold.
+	// maxFileWork bounds the cost, in instructions, of the rules of one ignore file that are tried
+	// one by one for a name. Further rules are ignored.
 	maxFileWork = 16 << 10
-	// maxStock is how many bytes the rules of all ignore files of a scope may
-	// take. More files do not hold.
+	// maxStock bounds the memory of the rules of all ignore files of a scope. Further files are
+	// ignored.
 	maxStock = 32 << 20
 	// maxGlobs is how many globs a caller may give, and maxGlobText how many
 	// bytes they may have together.
@@ -29,7 +29,7 @@ const (
 
 var errTooManyGlobs = errors.New("more than 2048 globs, or more than 128 KiB of them")
 
-// A verdict is what rules say about a name.
+// A verdict is the result of matching a name against rules.
 type verdict uint8
 
 const (
@@ -38,9 +38,9 @@ const (
 	kept                   // keep it, whatever weaker rules say
 )
 
-// rules are the lines of one ignore file, or the globs of a caller, compiled.
-// The last rule that matches decides. Rules that are a plain name, a plain path
-// or *.ext are found by look-up, so that only the others are tried one by one.
+// rules are the compiled lines of one ignore file, or the globs of a caller. The last rule that
+// matches decides. Rules that are a plain name, a plain path or *.ext are looked up in a table, so
+// that only the others are tried one by one.
 type rules struct {
 	list  []rule
 	exact map[string]int32 // path → the last rule of that path, plus one
@@ -61,8 +61,7 @@ type rule struct {
 	glob    *glob // of the rules that are not looked up
 }
 
-// parseRules reads an ignore file. A line that is no glob is left out, the
-// others hold, up to a limit.
+// parseRules parses an ignore file. Invalid lines are left out, and so are those beyond a limit.
 func parseRules(text string) *rules {
 	r := &rules{}
 	text = strings.TrimPrefix(text, "\ufeff")
@@ -86,8 +85,8 @@ func parseRules(text string) *rules {
 	return r
 }
 
-// A stock is the ignore files that were read for a scope, each text once. It
-// bounds their memory, wherever in the tree they are.
+// A stock holds the ignore files that were read for a scope, each text once. It bounds their
+// memory, wherever in the tree they are.
 type stock struct {
 	mu    sync.Mutex
 	cost  int
@@ -212,12 +211,12 @@ func cutLine(line string) (next rule, text string, ok bool) {
 	if line, next.dirOnly = strings.CutSuffix(line, "/"); next.dirOnly {
 		line = strings.TrimSuffix(line, `\`)
 	}
-	// A name without a slash is meant at any depth. A slash anywhere else than
-	// at the end ties the rule to the folder of its file.
+	// A name without a slash matches at any depth. A slash anywhere but at the end anchors the rule
+	// to the folder of its file.
 	if !anchored && !strings.Contains(line, "/") && line != "**" {
 		line = "**/" + line
 	}
-	// What is in a folder is not the folder.
+	// The pattern matches the contents of the folder and not the folder.
 	if strings.HasSuffix(line, "/**") {
 		line += "/*"
 	}
@@ -235,7 +234,7 @@ func trimLine(line string) string {
 	return cut
 }
 
-// ruleCost is about how many bytes a rule takes, with its place in a look-up.
+// ruleCost is roughly the size of a rule in bytes, with its table entry.
 const ruleCost = 112
 
 func (r *rules) insert(next rule, g glob) {
@@ -263,9 +262,9 @@ func (r *rules) insert(next rule, g glob) {
 	r.list = append(r.list, next)
 }
 
-// behind is the rule that still matters when one of the same look-up comes
-// after the rule id: none if that one holds for files and folders, otherwise
-// the last that holds for files too. So a look-up is two steps at most.
+// behind returns the earlier rule with the same key that still matters after the rule id: none if
+// that one applies to files and folders, otherwise the last that applies to files too. So a look-up
+// takes two steps at most.
 func (r *rules) behind(id int32, dirOnly bool) int32 {
 	switch {
 	case !dirOnly || id == 0:
@@ -284,8 +283,7 @@ func put(m map[string]int32, key string, id int32) map[string]int32 {
 	return m
 }
 
-// match says what the rules make of a path relative to their folder. Its last
-// component begins at base.
+// match matches a path relative to the rules' folder. Its last component begins at base.
 func (r *rules) match(m *machine, path []byte, base int, isDir bool) verdict {
 	if r == nil {
 		return unnamed
@@ -318,8 +316,8 @@ func (r *rules) match(m *machine, path []byte, base int, isDir bool) verdict {
 	return ignored
 }
 
-// last goes back along the rules of one look-up to the first that holds for
-// this kind of entry, as long as it is later than the best so far.
+// last follows the rules of one key back to the first that applies to this kind of entry, as long
+// as it is later than the best so far.
 func (r *rules) last(id, best int32, isDir bool) int32 {
 	for id > best {
 		if rule := &r.list[id-1]; !rule.dirOnly || isDir {

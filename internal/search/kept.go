@@ -18,7 +18,7 @@ const (
 	defaultIdle = 10 * time.Minute
 	// defaultMemory is how many bytes indexes may have.
 	defaultMemory = 128 << 20
-	// closeGrace is how long what goes on in the background is waited for.
+	// closeGrace is how long close waits for background work.
 	closeGrace = 2 * time.Second
 	// longestRest is for how long at most no new tree is made of a folder in
 	// which too much happens for one.
@@ -87,8 +87,7 @@ func newKeeper(opt EngineOptions) *treeCache {
 	return k
 }
 
-// close gives up all trees, and waits a while for what goes on in the
-// background.
+// close drops all trees, and waits a while for background work.
 func (k *treeCache) close() {
 	if k == nil {
 		return
@@ -135,13 +134,12 @@ func (s *cachedTree) discardTree() {
 	}
 }
 
-// serves reports whether a search is of the kind that a tree can answer.
+// serves reports whether a tree can answer this kind of search.
 func serves(opt *Options) bool {
 	return opt.Exact && opt.Hidden && opt.Closed && !opt.Ignored && strings.HasPrefix(opt.Dir, "/")
 }
 
-// find is what is kept for a folder or for one above it. It begins to keep
-// the folder if there is nothing.
+// find returns the tree of a folder or of one above it. If there is none, it adds the folder.
 func (k *treeCache) find(opt *Options) *cachedTree {
 	top := topOf(opt)
 	k.mu.Lock()
@@ -223,7 +221,7 @@ type use struct {
 	from *treeCache
 }
 
-// beginSearch begins a search, which is to be ended.
+// beginSearch begins a search, which must be ended.
 func (k *treeCache) beginSearch(opt *Options) use {
 	if k == nil || !serves(opt) || !isCleanPath(opt.Dir) {
 		return use{}
@@ -280,8 +278,8 @@ func (s *cachedTree) makePlan(ctx context.Context, c *workerPool) (*treePlan, er
 	return p, err
 }
 
-// plan brings the tree up to date and makes a plan of the search, or none if
-// the tree cannot answer it. An error says that the search is over.
+// plan updates the tree and plans the search; the plan is nil if the tree cannot answer it. An
+// error ends the search.
 func (s *cachedTree) plan(ctx context.Context, c *workerPool) (*treePlan, error) {
 	if s.tree == nil {
 		return nil, nil

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// manyTexts is from how many texts on an index is filled by a thread that
-	// stands back for all others.
+	// manyTexts is the number of texts from which on an index is filled by a thread of the lowest
+	// priority.
 	manyTexts = 256
 	// leastIndex is the least memory that an index is worth while with.
 	leastIndex = 1 << 20
@@ -51,8 +51,8 @@ func (t *fileTree) hungry(wanted bool) bool {
 	return len(t.todo) > 0 || wanted && t.index == nil && t.ears && !t.bare
 }
 
-// changed says that a text has to be put into the index anew. Until then it
-// is a candidate of every search, and a file with several names is so always.
+// changed says that a text must be indexed again. Until then it is a candidate of every search, as
+// a file with several names always is.
 func (t *fileTree) changed(id uint32) {
 	if t.index == nil {
 		return

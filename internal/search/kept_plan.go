@@ -18,8 +18,8 @@ const (
 	maxPicked = 2048
 )
 
-// A memo keeps what globs, or a bar, have said of the files of a tree. What
-// is not known yet is found out when it is asked for.
+// A memo caches how globs, or an [Exclusion], decide on the files of a tree. Unknown decisions are
+// made on demand.
 type memo struct {
 	key     string
 	busy    atomic.Bool
@@ -80,8 +80,8 @@ func (b bitmap) each() iter.Seq[uint32] {
 	}
 }
 
-// A treePlan is how a search is answered from a tree. It has its own view of that,
-// so the tree may change meanwhile.
+// A treePlan answers a search from a tree. It has its own view of the tree, which may change
+// meanwhile.
 type treePlan struct {
 	view
 	*surveyor // its scope is that of the search
@@ -119,9 +119,8 @@ func (p *treePlan) release() {
 	p.users.Add(-1)
 }
 
-// plan brings the tree up to date and plans a search. Without an error and
-// without a plan, the tree is all right but cannot answer. The plan takes over
-// the handle of the folder to search.
+// plan updates the tree and plans a search. If both the plan and the error are nil, the tree is
+// valid but cannot answer. The plan takes over the handle of the folder to search.
 func (t *fileTree) plan(ctx context.Context, c *workerPool, root, dir *dirHandle) (*treePlan, error) {
 	self, err := root.lookSelf()
 	if err != nil || self.id != t.branches[0].id {
@@ -159,8 +158,8 @@ func (t *fileTree) plan(ctx context.Context, c *workerPool, root, dir *dirHandle
 	return p, nil
 }
 
-// branchOf is the branch that a path leads to, or none if a search in it cannot
-// be answered. The folder must be that of the branch.
+// branchOf returns the branch of a path, or none if a search in it cannot be answered. The folder
+// must be that of the branch.
 func (t *fileTree) branchOf(path string, dir *dirHandle) uint32 {
 	at := t.descend(path)
 	if at == none || at != 0 && !floating(t.scope.global) {
@@ -197,8 +196,8 @@ func (p *treePlan) setup(t *fileTree, c *workerPool, rel string) {
 	}
 }
 
-// pick makes a list of the candidates of the index, if they are few: then it
-// is quicker to sort them than to look for them among all.
+// pick lists the candidates of the index, if they are few: sorting them is then faster than finding
+// them among all files.
 func (p *treePlan) pick(order Order) {
 	if p.hits == nil || p.hits.Count(uint32(len(p.leaves))) > maxPicked {
 		return
@@ -233,7 +232,7 @@ func (t *fileTree) scopeOf(c *workerPool, at uint32) (s *surveyor, err error) {
 	return &surveyor{scope: &scope, reader: &lister{}}, nil
 }
 
-// memo is what is remembered under a key, for one search at a time.
+// memo returns the cache of a key, for one search at a time.
 func (t *fileTree) memo(key string) *memo {
 	for _, m := range t.memos {
 		if m.key == key {
@@ -252,8 +251,8 @@ func (t *fileTree) memo(key string) *memo {
 	return m
 }
 
-// floating reports whether rules say the same of a file whatever folder its
-// name is relative to.
+// floating reports whether rules decide on a file independently of the folder that its name is
+// relative to.
 func floating(r *rules) bool {
 	if r == nil {
 		return true
@@ -314,8 +313,8 @@ func (p *treePlan) walks(id uint32) bool {
 	return m.folders[id] == folderOpen
 }
 
-// enters reports whether a walk that comes by a branch would enter it, or
-// would if it were not ignored.
+// enters reports whether a walk that reaches a branch would enter it, or would if it were not
+// ignored.
 func (p *treePlan) enters(id uint32) bool {
 	if p.leads == nil && !p.negated {
 		return true

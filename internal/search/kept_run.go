@@ -23,8 +23,7 @@ func (p *treePlan) run(ctx context.Context, c *workerPool) {
 	c.searchListed(ctx, first, dir, p.next)
 }
 
-// atMost reports whether there are no more candidates than that, before
-// globs are looked at.
+// atMost reports whether there are at most n candidates, before globs are matched.
 func (p *treePlan) atMost(n int) bool {
 	if len(p.list) <= n {
 		return true
@@ -32,8 +31,8 @@ func (p *treePlan) atMost(n int) bool {
 	return p.hits != nil && p.hits.Count(uint32(len(p.leaves))) <= n
 }
 
-// listNames is the answer if only names are asked for. They come in the order
-// that is wanted, so the first are the best.
+// listNames returns the result if only names are requested. They come in the wanted order, so the
+// first are the best.
 func (p *treePlan) listNames(c *workerPool) {
 	var list []prize
 	for !c.stop.Load() && (c.results.want == 0 || len(list) < c.results.want) {
@@ -50,7 +49,7 @@ func (p *treePlan) listNames(c *workerPool) {
 	c.skipped.add(p.skipped)
 }
 
-// set says what is best, in order.
+// set sets the best results, in order.
 func (b *best) set(list []prize) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -99,7 +98,7 @@ func (p *treePlan) next() (candidate, bool) {
 	return candidate{}, false
 }
 
-// group puts the files that are left side by side with those of their folder.
+// group groups the remaining files by their folder.
 func (p *treePlan) group() {
 	p.groups = make([]uint32, len(p.branches)+1)
 	rest := p.list[p.at:]

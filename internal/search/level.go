@@ -15,8 +15,8 @@ const (
 	// maxLive is how much text of ignore files may be in force at once. More
 	// files are not read.
 	maxLive = 4 << 20
-	// maxWork is what the rules in force in a folder may cost for a name, in
-	// instructions. Files with more do not hold.
+	// maxWork bounds the cost, in instructions, of all rules of a folder for a name. Files beyond
+	// that are ignored.
 	maxWork = 32 << 10
 	// fileWork is what a file costs whose rules are only looked up.
 	fileWork = 4
@@ -24,8 +24,7 @@ const (
 
 var errTooMuch = errors.New("too many ignore rules are in force already")
 
-// A level is the ignore files of one folder. A folder without any has no
-// level of its own, but that of the folder above.
+// A level is the ignore files of one folder. A folder without any shares the level of its parent.
 type level struct {
 	up     *level
 	end    int  // where in a path names relative to the folder begin
@@ -47,14 +46,14 @@ const (
 	kinds
 )
 
-// marks say which ignore files the listing of a folder showed.
+// marks record which ignore files a listing of a folder contains.
 type marks struct {
 	unlisted bool              // it was not listed: any may be there
 	repo     bool              // there is an entry .git or .jj
 	files    [excludeFile]bool // by their kind
 }
 
-// noteEntry looks at an entry of a listing that begins with a dot.
+// noteEntry checks an entry of a listing that begins with a dot.
 func (m *marks) noteEntry(name []byte, kind entryKind) {
 	at := rgFile
 	switch string(name) {
@@ -100,8 +99,7 @@ func (s *surveyor) ignoreVerdict(ctx context.Context, l *level, path []byte, bas
 	return unnamed
 }
 
-// readLevel reads the ignore files of the folder that the path names. The
-// marks say which there are.
+// readLevel reads the ignore files of the folder that the path names. The marks say which exist.
 func (s *surveyor) readLevel(dir *dirHandle, m marks, above *level) *level {
 	l := &level{up: above, end: len(s.path)}
 	if above != nil {
@@ -121,8 +119,8 @@ func (s *surveyor) readLevel(dir *dirHandle, m marks, above *level) *level {
 	return l
 }
 
-// readRepo looks whether the folder is the top of a repository, and reads the
-// exclude file of that.
+// readRepo checks whether the folder is the top of a repository, and reads the repository's exclude
+// file.
 func (s *surveyor) readRepo(dir *dirHandle, l *level) {
 	if !dir.exists(".git") {
 		l.repo = dir.exists(".jj")
@@ -161,8 +159,8 @@ func openExclude(dir *dirHandle, where func() string) (*os.File, error) {
 	return gitDir.openExclude()
 }
 
-// openExclude opens the exclude file in a repository's own folder. A link is
-// not followed: rules tell what is in the file they come from.
+// openExclude opens the exclude file in a repository's own folder. A link is not followed, because
+// results reveal the contents of a rule file.
 func (f *dirHandle) openExclude() (*os.File, error) {
 	info, err := f.sub("info")
 	if err != nil {

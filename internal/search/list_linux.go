@@ -94,7 +94,7 @@ func (l *lister) take(dir *dirHandle, buf []byte) {
 	}
 }
 
-// entryKindOf asks for the kind of an entry, where the folder does not say.
+// entryKindOf looks up the kind of an entry, if the listing does not contain it.
 func entryKindOf(dir *dirHandle, name string) entryKind {
 	var st unix.Stat_t
 	if unix.Fstatat(dir.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {

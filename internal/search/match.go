@@ -34,7 +34,7 @@ func compileGlob(text string, d dialect) (glob, error) {
 	return newGlob(tokens), nil
 }
 
-// newGlob makes a glob from what was read.
+// newGlob compiles a glob from its tokens.
 func newGlob(tokens []token) glob {
 	if text, ok := literalText(tokens); ok {
 		return glob{shape: shapeExact, text: text}
@@ -321,10 +321,10 @@ type machine struct {
 	todo      []int32
 }
 
-// maxSteps is after how many steps a machine looks whether it is to stop.
+// maxSteps is after how many steps a machine checks whether to stop.
 const maxSteps = 1 << 16
 
-// done counts steps, and reports whether the machine is to stop.
+// done counts steps, and reports whether the machine must stop.
 func (m *machine) done(steps int) bool {
 	m.steps += steps
 	if m.steps < maxSteps || m.ctx == nil {

@@ -80,9 +80,8 @@ func (t *token) border() bool {
 	return false
 }
 
-// A namer knows which folders globs name: those that a component of a glob
-// other than mere wildcards stands for. "build/**" names build, and
-// "**/*" names nothing.
+// A namer finds which folders globs name: those matched by a component of a glob other than mere
+// wildcards. "build/**" names build, and "**/*" names nothing.
 type namer struct{ globs []glob }
 
 // newNamer reads the globs. It is nil if it does not matter what they name.
@@ -143,9 +142,8 @@ func (n *namer) match(m *machine, name []byte, base int) bool {
 	return false
 }
 
-// globRoots are the plain folders that globs begin with, without a slash at the
-// end. All that the globs keep is in one of them; nil says that it can be
-// anywhere.
+// globRoots returns the literal folders that globs begin with, without a trailing slash. All
+// matches are in one of them; nil says that they can be anywhere.
 func globRoots(globs []string) (folders []string) {
 	left := tally(maxTokens)
 	for _, line := range globs {

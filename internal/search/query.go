@@ -5,8 +5,7 @@ import (
 	"math/bits"
 )
 
-// The most that a query looks at. What is beyond is left out, which can only
-// add candidates.
+// The limits of a query. What exceeds them is left out, which can only add candidates.
 const (
 	maxTrigrams = 64   // of one string
 	maxRows     = 2048 // of the alternatives of one need
@@ -21,7 +20,7 @@ type Candidates struct {
 	bits []uint64
 }
 
-// A word is a string to be found, as the hashes of its trigrams.
+// A word is a string to find, as the hashes of its trigrams.
 type word []uint64
 
 // Query returns the ids of the texts that may satisfy all of needs. A need is
@@ -50,8 +49,8 @@ func (x *Index) Query(needs [][]string) *Candidates {
 	return &Candidates{bits: found}
 }
 
-// wordsOf turns the strings of a need into words. It returns nil if the need
-// says nothing or is too wide to tell texts apart.
+// wordsOf converts the strings of a need to words. It returns nil if the need is empty or too broad
+// to filter texts.
 func wordsOf(need []string) (words []word) {
 	rows := 0
 	for _, s := range need {
@@ -108,8 +107,7 @@ func (b *trigramBlock) find(query [][]word, found []uint64) {
 	}
 }
 
-// contain keeps in m the columns that may contain a word. It reports whether
-// any is left.
+// contain keeps in m the columns that may contain a word. It reports whether any is left.
 func (b *trigramBlock) contain(m *mask, w word) bool {
 	for _, h := range w {
 		if !b.and(m, h) {
@@ -127,7 +125,7 @@ func (c *Candidates) Has(id uint32) bool {
 	return c.bits[id/64]&(1<<(id%64)) != 0
 }
 
-// Count is the number of candidates among the ids below n.
+// Count returns the number of candidates among the ids below n.
 func (c *Candidates) Count(n uint32) int {
 	if c == nil {
 		return int(n)

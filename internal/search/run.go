@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// grace is how long a search that is to end is waited for. A call into the
-	// system cannot be ended, and one to a dead disk may never return.
+	// grace is how long a search that is being ended is waited for. A system call cannot be
+	// interrupted, and one to a dead disk may never return.
 	grace = 30 * time.Millisecond
-	// firstReport is when a search says for the first time how far it is, and
-	// nextReport when it says so again.
+	// firstReport is when a search first reports its progress, and nextReport the interval after
+	// that.
 	firstReport = time.Second
 	nextReport  = 250 * time.Millisecond
 )
@@ -28,7 +28,7 @@ var (
 	errNoPattern = errors.New("there is no pattern to search for")
 )
 
-// EngineOptions say how an [Engine] works. The zero value keeps nothing.
+// EngineOptions configure an [Engine]. The zero value keeps nothing.
 type EngineOptions struct {
 	// Keep says that trees and indexes are kept between searches.
 	Keep bool
@@ -54,7 +54,7 @@ type Engine struct {
 // New makes an engine, to be closed when it is not needed any more.
 func New(opt EngineOptions) *Engine { return &Engine{opt: opt, keeper: newKeeper(opt)} }
 
-// Close gives back what the engine holds. Searches after that fail.
+// Close releases the engine's resources. Later searches fail.
 func (e *Engine) Close() {
 	e.closed.Store(true)
 	e.keeper.close()
@@ -123,8 +123,7 @@ func (e *Engine) Grep(ctx context.Context, g Grep) (*Found, error) {
 	return found, nil
 }
 
-// Glob searches for files by their names. What [Engine.Grep] says of errors
-// and of time holds for it too.
+// Glob searches for files by their names. Errors and time limits are as in [Engine.Grep].
 func (e *Engine) Glob(ctx context.Context, g Glob) (*Names, error) {
 	h := e.hunt(g.Where, g.Order, g.Limit)
 	c := h.crew()
@@ -143,8 +142,8 @@ func (e *Engine) Glob(ctx context.Context, g Glob) (*Names, error) {
 	return names, nil
 }
 
-// hunt begins a search. It looks for one more than is wanted, to know
-// whether there are more.
+// hunt begins a search. It searches for one more result than is wanted, to know whether there are
+// more.
 func (e *Engine) hunt(where Options, order Order, limit int) *hunt {
 	h := &hunt{engine: e, where: where}
 	h.results.order = order
@@ -176,7 +175,7 @@ func (c *workerPool) road(ctx context.Context) error {
 	return c.walk(ctx)
 }
 
-// searchFile searches one file, whatever rules say of it but the bar's.
+// searchFile searches one file, which only an [Exclusion] can prevent.
 func (c *workerPool) searchFile(ctx context.Context, name string) error {
 	c.most = 1
 	s, dir, err := openScope(ctx, Options{Dir: c.where.Dir, Exact: c.where.Exact, Ignored: true})
@@ -263,8 +262,8 @@ type crash struct {
 	stack []byte
 }
 
-// guard does some work. If that panics, the search ends and whoever waits for
-// it panics, rather than the process as a whole.
+// guard runs f. If that panics, the search ends and its caller panics, rather than the process as a
+// whole.
 func (c *workerPool) guard(work func() error) error {
 	defer func() {
 		if value := recover(); value != nil {
@@ -283,7 +282,7 @@ func (c *workerPool) rethrow() {
 	}
 }
 
-// A clock tells when a time is over. One that was not started never does.
+// A clock reports when a time is over. One that was not started never does.
 type clock struct {
 	timer *time.Timer
 	c     <-chan time.Time
@@ -307,7 +306,7 @@ func (c *workerPool) end(cancel context.CancelFunc, done chan error) {
 	}
 }
 
-// account is what was left out.
+// account returns what was left out.
 func (c *workerPool) account() Skipped {
 	c.mu.Lock()
 	defer c.mu.Unlock()

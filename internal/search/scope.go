@@ -113,8 +113,8 @@ func highest(name, worktree string) string {
 	return abs
 }
 
-// survey reads the entries of the folder that the path names, unsorted, and
-// the ignore files in it. The level is what holds for the entries.
+// survey reads the entries of the folder that the path names, unsorted, and the ignore files in it.
+// The level is the one that applies to the entries.
 func (s *surveyor) survey(ctx context.Context, dir *dirHandle, above *level) (list []dirEntry, l *level, err error) {
 	list, err = s.reader.list(ctx, dir)
 	if err != nil {
@@ -173,7 +173,7 @@ func (s *surveyor) allowed(ctx context.Context, e dirEntry, l *level, base int, 
 	return true
 }
 
-// countError counts what could not be read, which the path names.
+// countError counts an unreadable entry, which the path names.
 func (s *surveyor) countError(err error) {
 	s.skipped.Failed++
 	if s.skipped.Err == nil {

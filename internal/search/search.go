@@ -11,12 +11,11 @@ import (
 
 // Options say what to walk. The zero value walks the current folder.
 type Options struct {
-	// Dir is the folder to walk; "" is the current one. A link given here is
-	// followed, links below it are not. It is walked also if an ignore file
-	// above it names it.
+	// Dir is the folder to walk; "" is the current one. If Dir is a link it is followed; links
+	// below it are not. It is walked even if an ignore file above it matches it.
 	Dir string
-	// Exact says that Dir is absolute and holds no link: one that has come
-	// into its way meanwhile is not followed.
+	// Exact says that Dir is absolute and contains no link: one that has appeared in the path
+	// meanwhile is not followed.
 	Exact bool
 	// Globs choose names relative to Dir, as ripgrep's --glob does. "*.go" and
 	// "src/**" keep only what they match, "!x" leaves x out, the last that
@@ -24,19 +23,19 @@ type Options struct {
 	// keeps is kept although it is hidden or an ignore file names it, folders
 	// included: "*" opens every folder. {a,b} is a choice.
 	Globs []string
-	// Closed says that a folder that an ignore file names stays closed although
-	// a glob such as "*" matches it too, unless a glob names it: "build/**" opens
-	// an ignored folder build, "**/*" does not.
+	// Closed says that a folder that an ignore file matches stays closed even if a glob such as "*"
+	// matches it too, unless a glob names it: "build/**" opens an ignored folder build, "**/*" does
+	// not.
 	Closed bool
 	// Hidden says that names with a leading dot are listed too.
 	Hidden bool
-	// Ignored says that ignore files do not count.
+	// Ignored disables ignore files.
 	Ignored bool
 	// Max ends the walk after that many names; 0 is no limit. To learn whether
 	// there was more, ask for one more.
 	Max int
-	// Worktree is the highest folder whose ignore files hold for Dir. If it is
-	// "", or Dir is not inside it, all folders above Dir count.
+	// Worktree is the highest folder whose ignore files apply to Dir. If it is "", or Dir is not
+	// inside it, all folders above Dir count.
 	Worktree string
 	// Excludes is the user's own git excludes file; "" means the one that git's user settings name,
 	// or else git/ignore below $XDG_CONFIG_HOME or ~/.config. os.DevNull means none.

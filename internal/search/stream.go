@@ -64,7 +64,7 @@ func (t *stream) fillTo(have int) error {
 // fillUp fills the window, as far as whole blocks fit.
 func (t *stream) fillUp() error { return t.fillTo((t.pos+len(t.buf))/block*block - t.pos) }
 
-// check looks for a NUL in what was read since the last time.
+// check searches for a NUL in what was read since the last time.
 func (t *stream) check() {
 	from := min(t.checked-t.pos, t.have)
 	if at := bytes.IndexByte(t.buf[from:t.have], 0); at >= 0 {
@@ -85,7 +85,7 @@ func (t *stream) discardBytes(n int) {
 // wideSize is how many bytes of UTF-16 are decoded at once.
 const wideSize = 16 << 10
 
-// wide turns UTF-16 into UTF-8. What is not valid becomes U+FFFD.
+// A wide converts UTF-16 to UTF-8. What is not valid becomes U+FFFD.
 type wide struct {
 	order binary.ByteOrder
 	last  bool   // all of the file was read
@@ -135,7 +135,7 @@ func (w *wide) refill(src *source) error {
 	return err
 }
 
-// decode decodes what was read, up to what may be half of a pair.
+// decode decodes what was read, except an incomplete surrogate pair at the end.
 func (w *wide) decode() {
 	w.buf = w.buf[:0]
 	for len(w.buf) < wideSize && (len(w.in) >= 4 || w.last && len(w.in) > 0) {

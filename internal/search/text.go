@@ -13,7 +13,7 @@ const (
 	block = 64 << 10
 	// window is how much of a large file is in memory at once.
 	window = 1 << 20
-	// defaultLine is how much of a line is kept unless the caller says.
+	// defaultLine is how much of a line is kept by default.
 	defaultLine = 8 << 10
 )
 

@@ -44,7 +44,7 @@ type branch struct {
 	shut    uint32 // how many of its files an ignore file names
 }
 
-// A fileID tells a file or folder from all others.
+// A fileID identifies a file or folder.
 type fileID struct{ dev, ino uint64 }
 
 // none is the id of no branch and no leaf.
@@ -62,8 +62,8 @@ type view struct {
 	users    *atomic.Int32
 }
 
-// A fileTree is all that a walk would find below a folder, ignored files and
-// folders included but flagged. It belongs to one goroutine at a time.
+// A fileTree holds all that a walk would find below a folder, with ignored files and folders
+// flagged. It belongs to one goroutine at a time.
 type fileTree struct {
 	view
 	root     string // where it is
