@@ -21,10 +21,10 @@ func (a *Ahead) Add(k Key) {
 	}
 }
 
-// Text is what was typed so far.
+// Text returns what was typed so far.
 func (a *Ahead) Text() string { return string(a.e.text) }
 
-// Take returns what was typed and begins anew.
+// Take returns what was typed and clears it.
 func (a *Ahead) Take() string {
 	text := a.Text()
 	a.e = Editor{}

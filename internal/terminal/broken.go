@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// brokeOff is said of words that stay on the screen although they are not the
-// answer.
+// brokeOff is printed if words stay on the screen that are not part of the answer.
 const brokeOff = "The answer broke off and is asked for again."
 
-// A drawing is where the words of a part stand on the screen.
+// A drawing is the position of a part's words on the screen.
 type drawing struct {
 	part   string
 	before string // the kind of what was printed before it
@@ -19,7 +18,7 @@ type drawing struct {
 	gone   bool   // the part is not to be
 }
 
-// add takes note of what is printed on a terminal of so many columns.
+// add records what is printed on a terminal with so many columns.
 func (d *drawing) add(s string, columns int) {
 	for line := range strings.Lines(s) {
 		if d.wide {
@@ -34,8 +33,8 @@ func (d *drawing) add(s string, columns int) {
 	}
 }
 
-// remove takes back a part that is not to be, where its words can still be
-// erased. Otherwise it says that they do not count.
+// remove removes a dropped part from the screen, if its words can still be erased. Otherwise it
+// prints that they do not count.
 func (t *Transcript) remove(part string) {
 	for id, u := range t.calls {
 		if u.part == part {

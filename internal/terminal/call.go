@@ -63,7 +63,7 @@ func lastLines(s string, most int) []string {
 	return lines
 }
 
-// ownCall shows the call of the person's own for as long as it runs.
+// ownCall shows the person's own call while it runs.
 func (t *Transcript) ownCall(h event.Payload) {
 	switch p := h.(type) {
 	case event.CallRunning:
@@ -92,7 +92,7 @@ func (t *Transcript) end(id string) {
 	t.order = slices.DeleteFunc(t.order, func(o string) bool { return o == id })
 }
 
-// showCall tells how far a call has come.
+// showCall shows the progress of a call.
 func (t *Transcript) showCall(p message.Part) {
 	u := t.calls[p.CallID]
 	switch p.State.Status {
@@ -116,8 +116,7 @@ func (t *Transcript) showCall(p message.Part) {
 	delete(t.errors, p.CallID)
 }
 
-// heading tells whose calls follow, where they are those of a session below,
-// and returns how far they are indented.
+// heading prints whose calls follow, if they belong to a child session, and returns their indent.
 func (t *Transcript) heading(session string) string {
 	if t.root(session) {
 		t.child = ""
@@ -132,8 +131,7 @@ func (t *Transcript) heading(session string) string {
 	return indent
 }
 
-// callLine is a call that has ended, in one line; or in several, where that
-// says why it failed.
+// callLine formats a finished call in one line, or in several if it failed.
 func (t *Transcript) callLine(p message.Part, o callOutcome, indent string) string {
 	mark := t.style.Green("✓")
 	if o.failed || CommandEnd(p.State.Metadata) != "" {
@@ -159,7 +157,7 @@ func (t *Transcript) callLine(p message.Part, o callOutcome, indent string) stri
 	return head + t.style.Dim(took) + "\n"
 }
 
-// duration is how long something took, for people.
+// duration formats a duration for people.
 func duration(d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -170,7 +168,7 @@ func duration(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// titleOf says what a call is about, in a line.
+// titleOf describes a call in a line.
 func titleOf(p message.Part) string {
 	title := p.State.Title
 	var in map[string]any
@@ -191,8 +189,8 @@ func titleOf(p message.Part) string {
 	return Safe(strings.Join(strings.Fields(title), " "))
 }
 
-// callDetails is what stands below the line of a call: its error, what it
-// changed, the end of what it printed.
+// callDetails returns what is printed below the line of a call: its error, its changes, the end of
+// its output.
 func (t *Transcript) callDetails(p message.Part, o callOutcome, indent string) string {
 	var out strings.Builder
 	line := func(paint func(string) string, s string) {
@@ -227,8 +225,8 @@ func (t *Transcript) callDetails(p message.Part, o callOutcome, indent string) s
 	return out.String()
 }
 
-// CommandEnd says how a command ended that failed, by the metadata of its call; ""
-// where it did not fail, or there was none.
+// CommandEnd says how a failed command ended, from the metadata of its call; "" if it did not fail,
+// or there was none.
 func CommandEnd(metadata map[string]any) string {
 	switch code := metadata["exit"].(type) {
 	case int:
@@ -251,7 +249,7 @@ func CommandEnd(metadata map[string]any) string {
 // mostShown is how many calls are shown at work at the same time.
 const mostShown = 4
 
-// Tick shows what goes on at the moment, where that can be shown.
+// Tick updates the status line, if there is one.
 func (t *Transcript) Tick() {
 	if !t.opt.Live || t.words != nil {
 		return

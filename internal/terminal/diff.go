@@ -7,8 +7,8 @@ import (
 	"github.com/helve-dev/helve/internal/text"
 )
 
-// Diff prints a unified diff, at most so many lines of it. What is longer ends
-// with how much was left out. Of its header only the names are printed.
+// Diff formats at most most lines of a unified diff, followed by how many were left out. Of its
+// header only the names are printed.
 func Diff(diff string, most int, o Options) string {
 	var out strings.Builder
 	olds, news := 0, 0 // lines of the part that are still to come
@@ -72,7 +72,7 @@ func hunk(line string) (olds, news int) {
 	return count(fields[1]), count(fields[2])
 }
 
-// A Todo is an entry of a list of what is to be done.
+// A Todo is an entry of a to-do list.
 type Todo struct {
 	Text   string
 	Status string // pending, in_progress, completed or cancelled

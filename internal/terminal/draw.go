@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// A layout is what is drawn: rows, and where the cursor stands in them.
+// A layout is what is drawn: rows, and the cursor's position in them.
 type layout struct {
 	rows        []string
 	row, column int
@@ -73,7 +73,7 @@ func (e *Editor) layout() layout {
 	return l
 }
 
-// Size is how large the terminal is; 80 by 24 where that is not known.
+// Size returns the size of the terminal; 80 by 24 if unknown.
 func (e *Editor) Size() (columns, rows int) {
 	columns, rows = e.size()
 	if columns < 2 {
@@ -85,8 +85,8 @@ func (e *Editor) Size() (columns, rows int) {
 	return columns, rows
 }
 
-// draw draws the line over what was drawn before. Of a text that is higher
-// than the terminal, the rows around the cursor are drawn.
+// draw draws the line over what was drawn before. If the text is higher than the terminal, only the
+// rows around the cursor are drawn.
 func (e *Editor) draw() {
 	columns, height := e.Size()
 	if columns != e.columns {

@@ -13,24 +13,23 @@ import (
 // ErrInterrupted is Ctrl-C on an empty line.
 var ErrInterrupted = errors.New("interrupted")
 
-// A Line says how a line is asked for.
+// A Line configures the reading of a line.
 type Line struct {
 	Prompt string // printed before the text; colors have no width
 	More   string // stands before the further lines of one that has several
 	Shown  bool   // the prompt stands on the screen already
 	Text   string // what it begins with, which was typed before it was asked for
-	// Answer is a line that answers a question: it is no part of the history,
-	// nothing is completed, and Ctrl-C gives up at once.
+	// Answer says that the line answers a question: it is not added to the history, nothing is
+	// completed, and Ctrl-C gives up at once.
 	Answer bool
 }
 
-// An Editor lets a person write a line, or several, on a terminal in raw
-// mode. It belongs to one goroutine.
+// An Editor edits one or several lines on a terminal in raw mode. It belongs to one goroutine.
 type Editor struct {
-	// History is what was written before; none when nil.
+	// History holds earlier lines; none when nil.
 	History *History
-	// Complete returns what the word at the end of a text may become, and where
-	// that word begins; nothing is completed when nil.
+	// Complete returns completions of the word at the end of a text, and where that word begins;
+	// nothing is completed when nil.
 	Complete func(before string) (start int, options []string)
 
 	keys *Keys
@@ -56,9 +55,8 @@ func NewEditor(keys *Keys, out io.Writer, size func() (columns, rows int)) *Edit
 // resizeCheck is how often it is looked whether the terminal has another size.
 const resizeCheck = 250 * time.Millisecond
 
-// Read returns what the person has written, without the end of the line. The
-// error is io.EOF for Ctrl-D on an empty line and where there are no more keys,
-// [ErrInterrupted], or the cause of ctx's end.
+// Read returns the line, without its end. The error is io.EOF for Ctrl-D on an empty line and at
+// the end of the keys, [ErrInterrupted], or the cancellation cause of ctx.
 func (e *Editor) Read(ctx context.Context, line Line) (string, error) {
 	e.line, e.text, e.at, e.past, e.draft, e.listed = line, nil, 0, 0, nil, false
 	e.columns, _ = e.Size()
@@ -93,7 +91,7 @@ func (e *Editor) Read(ctx context.Context, line Line) (string, error) {
 	}
 }
 
-// finishLine puts the cursor below what was written.
+// finishLine puts the cursor below the text.
 func (e *Editor) finishLine(err error) error {
 	e.at = len(e.text)
 	e.draw()
@@ -104,7 +102,7 @@ func (e *Editor) finishLine(err error) error {
 	return err
 }
 
-// press does what a key stands for, and reports whether the line is done.
+// press handles a key, and reports whether the line is complete.
 func (e *Editor) press(k Key) (done bool, err error) {
 	if k.name != tab {
 		e.listed = false
@@ -297,7 +295,7 @@ func (e *Editor) upOrDown(within bool, step, start int) {
 	}
 }
 
-// completeWord makes the word at the cursor longer, or lists what it may become.
+// completeWord completes the word at the cursor, or lists its completions.
 func (e *Editor) completeWord() {
 	if e.Complete == nil || e.line.Answer {
 		return

@@ -57,8 +57,7 @@ func outcomeOf(p message.Part, e *record.Failure) callOutcome {
 	return o
 }
 
-// Reason words the error of a call for people: lists that are made for models
-// become what they say.
+// Reason words the error of a call for people: lists for models become sentences.
 func Reason(said, hint string) string {
 	said = strings.TrimSpace(said)
 	denied := strings.TrimSuffix((&permission.DeniedError{}).Error(), "[]")
@@ -130,8 +129,8 @@ func firstSentence(s string) string {
 	return strings.TrimSuffix(s, ".")
 }
 
-// printed is what a command printed, without the tags around what the tool says
-// of it; of one that was stopped, without that too.
+// printed returns a command's output, without the tool's tags; for a stopped command, without the
+// notice in them too.
 func printed(output string, stopped bool) string {
 	const begin, end = "<bash_metadata>\n", "\n</bash_metadata>"
 	at := strings.LastIndex(output, begin)
@@ -145,8 +144,7 @@ func printed(output string, stopped bool) string {
 	return strings.TrimLeft(before+"\n"+notes, "\n")
 }
 
-// wrapped is lines of text below each other, each with the indent. On a terminal
-// long ones are broken between words.
+// wrapped returns lines of text with an indent. On a terminal long ones are broken between words.
 func (t *Transcript) wrapped(s, indent string, paint func(string) string) string {
 	var out strings.Builder
 	for i, l := range strings.Split(s, "\n") {

@@ -16,8 +16,8 @@ import (
 // maxHistory is how many entries a history keeps.
 const maxHistory = 500
 
-// A History is what a person wrote before, kept in a file that only they can
-// read, one JSON text a line.
+// A History holds the lines a person entered before, in a file that only they can read, one JSON
+// string a line.
 type History struct {
 	path    string
 	entries []string // oldest first
@@ -50,7 +50,7 @@ func OpenHistory(path string) (*History, error) {
 	return h, err
 }
 
-// Err is why the last entry could not be kept; nil where it was.
+// Err returns why the last entry could not be saved; nil if it was.
 func (h *History) Err() error { return h.err }
 
 // add keeps an entry, but for blank ones, repeated ones and those that begin
@@ -82,7 +82,7 @@ func (h *History) append(entry string) error {
 	return errors.Join(err, f.Close())
 }
 
-// rewrite leaves only what is kept in the file.
+// rewrite reduces the file to the entries that are kept.
 func (h *History) rewrite() error {
 	var body []byte
 	for _, entry := range h.entries {

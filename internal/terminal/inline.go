@@ -6,10 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds on what stands between two marks of emphasis, or of a link. A mark
-// whose partner does not come within them stands for itself. With the bound on
-// the others, no byte is looked at more often than there may be others before
-// it: not even a text that is all marks takes long.
+// Bounds on the text between two marks of emphasis, or of a link. A mark without a partner within
+// them is literal. Together with the bound on nesting, this makes the time linear, even for a text
+// that is all marks.
 const (
 	maxSpan    = 1000 // bytes
 	maxOthers  = 32   // marks that could have been the partner, and are not
@@ -17,8 +16,8 @@ const (
 	maxNesting = 4
 )
 
-// An inliner reads the marks inside a line. Whether a mark is one is decided
-// by what follows within bounds, and never by the pieces that it comes in.
+// An inliner parses the marks inside a line. Its result depends only on the text within the bounds,
+// and never on the pieces in which it arrives.
 type inliner struct {
 	emit   func(pen, string)
 	before rune // the character before what is read next
@@ -48,8 +47,8 @@ func (in *inliner) run(s string, end bool, p pen, depth int) int {
 	return i
 }
 
-// readMark reads what a mark begins, prints it and returns its length, or says
-// that more of the line is needed.
+// readMark parses and prints what a mark begins and returns its length, or says that more of the
+// line is needed.
 func (in *inliner) readMark(s string, end bool, p pen, depth int) (n int, wait bool) {
 	window := s
 	if len(s) >= maxSpan {
@@ -77,7 +76,7 @@ func (in *inliner) readMark(s string, end bool, p pen, depth int) (n int, wait b
 	return n, false
 }
 
-// readEscape reads a character that stands for itself.
+// readEscape parses an escaped character.
 func (in *inliner) readEscape(s string, end bool, p pen) (n int, wait bool) {
 	if len(s) == 1 {
 		return 0, !end
@@ -197,8 +196,7 @@ func (in *inliner) closingMark(s string, mark byte, n int, end bool) (at int, wa
 	return -1, false
 }
 
-// closes reports whether a run of marks can end an emphasis, by what stands
-// around it.
+// closes reports whether a run of marks can end an emphasis, by the characters around it.
 func closes(s string, at, length int) bool {
 	if at == 0 || s[at-1] == ' ' || s[at-1] == '\\' {
 		return false
@@ -236,8 +234,8 @@ func (in *inliner) link(s string, end bool, p pen, depth int) (n int, wait bool)
 	return label + address, false
 }
 
-// balanced is the length of what is between two brackets, with them; 0 where
-// the second one is missing.
+// balanced returns the length of a bracketed text, with its brackets; 0 if the closing one is
+// missing.
 func (in *inliner) balanced(s string, open, shut byte, end bool) (n int, wait bool) {
 	level, others := 0, 0
 	for i := 0; i < len(s) && others < maxOthers; i++ {

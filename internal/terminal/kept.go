@@ -11,8 +11,7 @@ import (
 	"github.com/helve-dev/helve/model"
 )
 
-// PartText is a part of a message that was kept, as it is printed; "" for one that
-// says nothing to people.
+// PartText formats a stored part of a message; "" for one that is not shown to people.
 func PartText(p message.Part) string {
 	switch {
 	case p.Type == message.Text && !p.Synthetic:
@@ -27,8 +26,8 @@ func PartText(p message.Part) string {
 	return ""
 }
 
-// keptCall is a call as it is printed: what was called in a line, and below it
-// why it failed, or the end of what it brought.
+// keptCall formats a stored call: its title in a line, and below it its error, or the end of its
+// output.
 func keptCall(p message.Part) string {
 	mark, end, below := "…", "", []string(nil)
 	o, how := outcomeOf(p, nil), CommandEnd(p.State.Metadata)
@@ -68,8 +67,7 @@ func keptCall(p message.Part) string {
 	return strings.Join(lines, "\n")
 }
 
-// BrokenTurn says why something is left to be answered in a conversation; "" where
-// nothing is.
+// BrokenTurn says why a conversation has an unanswered message; "" if it has none.
 func BrokenTurn(said []message.Message) string {
 	if len(said) == 0 {
 		return ""

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// A Key is what a person did on the keyboard: a key, a character or a paste.
+// A Key is a key press, a character or a paste.
 type Key struct {
 	name keyName
 	text string // of typed and pasted
@@ -46,7 +46,7 @@ const (
 	killNextWord
 )
 
-// Bounds on what is read.
+// Bounds on the input.
 const (
 	maxQueue    = 4096    // unread keys
 	maxPaste    = 4 << 20 // bytes of a paste; the rest of it is left out
@@ -56,8 +56,8 @@ const (
 	escapeWait = 50 * time.Millisecond
 )
 
-// Keys reads keys from a terminal in raw mode. Whoever takes them from C has
-// them: there is one reader at a time.
+// Keys reads keys from a terminal in raw mode. A key received from C is consumed: there is one
+// reader at a time.
 type Keys struct {
 	c    chan Key
 	done chan struct{}
@@ -91,7 +91,7 @@ func (k *Keys) Forget() (keys []Key) {
 	}
 }
 
-// Close ends the reading. A read that is under way goes on until a key comes.
+// Close ends the reading. A pending read goes on until a key arrives.
 func (k *Keys) Close() { close(k.done) }
 
 func (k *Keys) fetch(r io.Reader, to chan<- []byte) {
