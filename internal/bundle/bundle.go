@@ -29,15 +29,15 @@ import (
 	"unicode/utf8"
 )
 
-// Version is that of the program's shape. Whoever keeps programs on disk
-// makes it a part of the key.
+// Version is the version of the program's format. Callers that store programs make it part of the
+// key.
 const Version = 2
 
 // ErrOptions is wrapped by errors about what Build was asked, rather than
 // about the files.
 var ErrOptions = errors.New("bundle options")
 
-// Options say what to make a program of.
+// Options configure [Build].
 type Options struct {
 	// Root is the config folder, absolute. Files below it may be read, and so
 	// may node_modules there and in the folders above it.
@@ -59,8 +59,8 @@ type Options struct {
 	MaxFile, MaxTotal int64
 }
 
-// A Result is a program and what is to be known about it. It is plain data
-// and survives JSON, for a cache the caller keeps.
+// A Result is a program and its metadata. It is plain data that can be encoded as JSON, for a cache
+// of the caller.
 type Result struct {
 	// Code is the program.
 	Code string
@@ -83,7 +83,7 @@ type Result struct {
 type File struct {
 	// Name is the file's in Options.Files.
 	Name string
-	// Problems are what is wrong with it or with what it imports.
+	// Problems are the errors in it or in what it imports.
 	Problems []Problem
 	// Needs are what it uses that an embedded engine does not have.
 	Needs []Need
@@ -94,18 +94,17 @@ func (f File) Loads() bool {
 	return !slices.ContainsFunc(f.Problems, func(p Problem) bool { return !p.Late })
 }
 
-// A Problem is a mistake in a file, or an import that leads nowhere.
+// A Problem is an error in a file, or an unresolved import.
 type Problem struct {
 	// File is absolute. Line and Column count from 1, the column in bytes;
 	// both are 0 where the problem is the whole file's.
 	File         string
 	Line, Column int
-	// Text says what is wrong, in one line.
+	// Text describes the problem in one line.
 	Text string
 	// Package is the npm package that is not installed, if that is the problem.
 	Package string
-	// Late problems are behind a require or an import() that may never run;
-	// when it does, it throws.
+	// Late problems are in a require or an import() that may never run; if it does, it throws.
 	Late bool
 }
 

@@ -51,7 +51,7 @@ func startsStatement(c byte, rest string) bool {
 // work is what a file asks of compilers beyond reading it once.
 type work struct{ sequence, sum, names, cases int }
 
-// excess says what there is too much of.
+// excess names the limit that is exceeded.
 func (n *nester) excess() string {
 	l := n.currentLevel()
 	switch {
@@ -115,7 +115,7 @@ func (n *nester) lineStart() bool {
 	return at == 0 || n.text[at-1] == '\n'
 }
 
-// headWord reports whether a bracket behind a word is not one of arguments.
+// headWord reports whether a bracket after a word does not begin arguments.
 func headWord(word string) bool {
 	switch word {
 	case "if", "while", "for", "switch", "with", "return", "throw", "case", "default", "else", "do", "in", "of",
@@ -132,7 +132,7 @@ func (n *nester) closed(inner chain) {
 	l.peak = max(l.peak, l.depth)
 }
 
-// begin takes note of a word.
+// begin records a word.
 func (n *nester) begin(word string) {
 	if n.last == '.' || n.last == '#' {
 		n.currentLevel().tokens++

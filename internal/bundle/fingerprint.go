@@ -18,8 +18,8 @@ import (
 // one written just before may be written again within the clock's grain.
 const racy = 2 * time.Second
 
-// A Fingerprint is everything a result was made of, by which Fresh tells
-// whether Build would give the same again. It is plain data, for a cache.
+// A Fingerprint records all inputs of a result, from which Fresh determines whether Build would
+// return the same again. It is plain data, for a cache.
 type Fingerprint struct {
 	// Options is a hash of the options, virtual modules and limits included.
 	Options string
@@ -34,11 +34,11 @@ type Fingerprint struct {
 	// Links are the files of the options that lead elsewhere, and where to;
 	// nowhere is empty.
 	Links map[string]string
-	// Unsure is set where not all places that were looked at are known.
+	// Unsure is set if some of the inputs are unknown.
 	Unsure bool
 }
 
-// A FileMark is a file as it was. Sum is empty if it could not be read.
+// A FileMark is the recorded state of a file. Sum is empty if it could not be read.
 type FileMark struct {
 	Path string
 	Size int64
@@ -244,7 +244,7 @@ func (w *witness) file(path string) *sourceFile {
 	return src
 }
 
-// settings marks the settings that hold for a folder, there and above.
+// settings records the settings that apply to a folder, there and above.
 func (w *witness) settings(dir string) {
 	for !w.dirs[dir] {
 		w.dirs[dir] = true

@@ -107,7 +107,7 @@ func (g *graph) from(file string) (order []string, always map[string]bool) {
 	return order, always
 }
 
-// problemsOf collects what is wrong with the modules a file leads to.
+// problemsOf collects the problems of the modules that a file imports.
 func (s *buildSession) problemsOf(file string) (problems []Problem) {
 	order, always := s.graph.from(file)
 	for _, module := range order {

@@ -32,7 +32,7 @@ func (s *buildSession) absorb(messages []api.Message) error {
 	return nil
 }
 
-// learn reports whether a message said something new.
+// learn reports whether a message contained something new.
 func (s *buildSession) learn(m api.Message) bool {
 	file := m.Location.File
 	src := s.sources[file]
@@ -80,7 +80,7 @@ func (s *buildSession) learnSettings(m api.Message) bool {
 	return true
 }
 
-// problem is what a message says about a file.
+// problem converts a message about a file.
 func problem(m api.Message, src *sourceFile) Problem {
 	p := Problem{File: m.Location.File, Line: m.Location.Line, Column: m.Location.Column, Text: m.Text}
 	if src != nil {

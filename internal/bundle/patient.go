@@ -9,11 +9,11 @@ import (
 	"github.com/helve-dev/helve/internal/disk"
 )
 
-// patience is how long a file may take to be read. What does not answer, such
-// as a mount whose server is gone, must not hold up the other files.
+// patience is how long reading a file may take. A file system that does not respond, such as a
+// mount whose server is gone, must not block the other files.
 const patience = 3 * time.Second
 
-// errSlow is why there is no text of a file that does not answer.
+// errSlow says that the file system did not respond.
 var errSlow = fmt.Errorf("it could not be read within %v", patience)
 
 // errKernel is why the files of the kernel are not read: they say that they
@@ -26,7 +26,7 @@ type looked struct {
 	err  error
 }
 
-// regular refuses what is there but neither a file nor a folder.
+// regular refuses anything but a file or a folder.
 func regular(path string) error {
 	at, ok := disk.InTime(patience, func() looked {
 		st, err := os.Stat(path)

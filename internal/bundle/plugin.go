@@ -20,7 +20,7 @@ const (
 	spaceNeed    = "need"    // what an engine does not have
 )
 
-// plug tells the compiler where modules come from.
+// plug configures the compiler's module resolution.
 func (s *buildSession) plug(b api.PluginBuild) {
 	b.OnResolve(api.OnResolveOptions{Filter: ".*"}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
 		return s.resolve(a), nil
@@ -205,7 +205,7 @@ func (s *buildSession) readSource(path string) *sourceFile {
 	return src
 }
 
-// outside says what to do about a file that imports may not lead to.
+// outside says what to do about a file that imports may not reach.
 func (s *buildSession) outside(path string) error {
 	return fmt.Errorf("outside of %s: imports from there are not allowed. Name its folder in the config key custom.also: {\"custom\": {\"also\": [%s]}}", s.o.Root, quote(filepath.Dir(path)))
 }

@@ -49,8 +49,8 @@ func newReach(o Options) reach {
 	return r
 }
 
-// errUntrusted is why some files of a config folder are not imported: who
-// trusted the folder has not seen them, or they change as work goes on.
+// errUntrusted is why some files of a config folder cannot be imported: they were not shown when
+// the folder was trusted, or they change during work.
 var errUntrusted = errors.New("may not be imported: it is not part of what is trusted")
 
 // trusted reports whether a file at a real path is one that is trusted

@@ -30,8 +30,8 @@ func (s *buildSession) result() (*Result, error) {
 	return r, nil
 }
 
-// hash is over all inputs, the options and the program, which stands for the
-// compiler's version too.
+// hash covers all inputs, the options and the program, which also represents the compiler's
+// version.
 func (r *Result) hash() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", r.Inputs.Options)

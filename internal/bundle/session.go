@@ -12,8 +12,8 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// maxRounds bounds how often a folder is compiled again after a mistake was
-// found. All mistakes of a kind are found at once, so a handful is usual.
+// maxRounds bounds how often a folder is compiled again after errors. All errors of a kind are
+// found at once, so a handful is usual.
 const maxRounds = 50
 
 // A ref is an import as it is written in a file.
@@ -119,8 +119,8 @@ func (s *buildSession) compile(ctx context.Context) (again bool, err error) {
 	return false, errors.New("mistakes do not come to an end")
 }
 
-// accept takes a round without errors. It is not done when files turn out to
-// need what is broken or missing: they are dropped, and there is another round.
+// accept handles a round without errors. If files need what is broken or missing, they are dropped,
+// and there is another round.
 func (s *buildSession) accept(out api.BuildResult) (done bool, err error) {
 	if s.graph, err = readGraph(out.Metafile, s.o.Root, s.kept()); err != nil {
 		return false, err

@@ -24,7 +24,7 @@ const (
 	maxString   = 1000    // bytes of a path in settings
 )
 
-// A vetter looks at settings, each once.
+// A vetter checks settings, each once.
 type vetter struct {
 	mu    sync.Mutex
 	files map[string]error // by path of settings
@@ -69,8 +69,8 @@ func (v *vetter) checkScript(path string) error {
 	return fmt.Errorf("%s: %w", path, src.err)
 }
 
-// checkFolder says why the compiler should not look into a folder. Settings of
-// TypeScript are no reason: it can do without.
+// checkFolder says why the compiler must not search a folder. TypeScript settings are not a reason:
+// the compiler can do without them.
 func (v *vetter) checkFolder(dir string) error {
 	if err, known := v.dirs[dir]; known {
 		return err
@@ -234,8 +234,7 @@ func (v *vetter) checkPackage(home string) error {
 	return v.homes[home]
 }
 
-// imported says why the compiler should not look for an import of a file in
-// some folder.
+// imported says why the compiler must not search some folder for an import of a file.
 func (v *vetter) imported(dir, spec string) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -299,11 +298,10 @@ func (s *buildSession) wary(a api.OnResolveArgs) (api.OnResolveResult, bool) {
 	return api.OnResolveResult{Errors: []api.Message{{Text: err.Error()}}}, true
 }
 
-// errForgo says that there must be another round without settings of
-// TypeScript.
+// errForgo requests another round without TypeScript settings.
 var errForgo = errors.New("settings of TypeScript can not be read")
 
-// vet looks at the settings of the folder and of its files.
+// vet checks the settings of the folder and of its files.
 func (s *buildSession) vet() error {
 	s.vetter.mu.Lock()
 	defer s.vetter.mu.Unlock()

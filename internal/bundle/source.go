@@ -19,7 +19,7 @@ import (
 	"github.com/helve-dev/helve/internal/disk"
 )
 
-// Names that stand for what differs from file to file; see prepare.
+// Placeholders for what differs from file to file; see prepare.
 const (
 	metaName     = "$helve$meta"
 	dirnameName  = "$helve$dirname"
@@ -36,7 +36,7 @@ type sourceFile struct {
 	time   time.Time
 	sum    string // SHA-256 of the file's bytes
 	err    error  // why there is no text
-	// outside says that it is where imports may not lead.
+	// outside says that imports may not reach it.
 	outside bool
 }
 
@@ -165,7 +165,7 @@ func metaObject(path string) string {
 	return "{ " + strings.Join(fields, ", ") + " }"
 }
 
-// originalPosition corrects a place the compiler names for what was put in front.
+// originalPosition corrects a position from the compiler for the inserted text.
 func (s *sourceFile) originalPosition(line, column int) (int, int) {
 	if line == 1 {
 		column = max(0, column-len(s.prefix))
@@ -206,8 +206,7 @@ func loaderOf(path, asked string) api.Loader {
 	return api.LoaderFile
 }
 
-// LoaderOf says how the compiler reads a file of a name: as code, JSON or text,
-// or not at all.
+// LoaderOf returns how the compiler reads a file of a name: as code, JSON or text, or not at all.
 func LoaderOf(path string) api.Loader {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".js", ".mjs", ".cjs":

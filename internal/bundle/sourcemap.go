@@ -11,8 +11,7 @@ import (
 	"unicode/utf16"
 )
 
-// A segment says where a piece of the program comes from. Lines and columns
-// count from 0.
+// A segment maps a piece of the program to its source. Lines and columns count from 0.
 type segment struct {
 	line, column         int32
 	source               int32
