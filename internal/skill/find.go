@@ -18,9 +18,8 @@ const young = 2 * time.Second
 // was slow may be so again.
 const lateKept = 30 * time.Second
 
-// An Index finds skills again and again. While no file or folder changes,
-// that costs a look at each and nothing else; what changes, the user's trust
-// too, is seen by the next search.
+// An Index finds skills repeatedly. While no file or folder changes, a search only checks each of
+// them; a change, also of the user's trust, is seen by the next search.
 type Index struct {
 	opt Options
 
@@ -38,7 +37,7 @@ type mark struct {
 	info fs.FileInfo // nil: it was not there
 }
 
-// A note is what a file said.
+// A note is the cached content of a file.
 type note struct {
 	info  fs.FileInfo
 	young bool // see [isYoung]
@@ -46,7 +45,7 @@ type note struct {
 	fault *FormatError
 }
 
-// NewFinder returns a finder. It looks at nothing yet.
+// NewFinder returns an index. It searches nothing yet.
 func NewFinder(opt Options) *Index {
 	opt.Limits = opt.Limits.withDefaults()
 	return &Index{opt: opt}
@@ -70,8 +69,7 @@ func (f *Index) Find() *Set {
 	return f.set
 }
 
-// trustedAsBefore reports whether the user trusts what was trusted, and
-// nothing else.
+// trustedAsBefore reports whether the user trusts the same folders as before.
 func (f *Index) trustedAsBefore() bool {
 	for folder, before := range f.trust {
 		if f.opt.Trusted(folder) != before {
@@ -117,7 +115,7 @@ func (s *search) stableMarks() []mark {
 
 func isYoung(info fs.FileInfo, at time.Time) bool { return at.Sub(info.ModTime()).Abs() < young }
 
-// unchanged reports whether something is as it was, by what the disk says of it.
+// unchanged reports whether a file or folder has the same attributes as before.
 func unchanged(before, now fs.FileInfo) bool {
 	if before == nil || now == nil {
 		return before == nil && now == nil

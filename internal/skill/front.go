@@ -12,14 +12,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Bounds on what front matter may hold.
+// Limits of front matter.
 const (
 	maxFront = 64 << 10 // bytes of it
 	maxName  = 128      // bytes of a name
 	maxAbout = 4 << 10  // bytes that are kept of a description
 )
 
-// A Document is what a SKILL.md says.
+// A Document is the content of a SKILL.md.
 type Document struct {
 	Name, Description string
 	Body              string // without blank lines around it
@@ -150,8 +150,8 @@ func mend(front string) string {
 	return out.String()
 }
 
-// decode reads the keys at the top. Values below them are read only as far as
-// YAML has to be, and aliases are never multiplied out.
+// decode reads the top-level keys. Nested values are only parsed as far as YAML requires, and
+// aliases are never expanded.
 func decode(front string) (keys map[string]key, fault *FormatError) {
 	defer func() {
 		if p := recover(); p != nil { // of the parser; one file is not worth a crash
@@ -188,7 +188,7 @@ func decode(front string) (keys map[string]key, fault *FormatError) {
 	return keys, nil
 }
 
-// yamlFault takes the line out of what the parser says.
+// yamlFault removes the line from the parser's error.
 func yamlFault(err error) *FormatError {
 	said := strings.TrimPrefix(err.Error(), "yaml: ")
 	fault := &FormatError{Code: BadYAML, Why: "the front matter is no YAML: " + said}

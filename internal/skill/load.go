@@ -21,7 +21,7 @@ const (
 	listingSize  = 2000 // entries that are looked at
 )
 
-// ErrChanged says that a skill's file is not the skill's any more.
+// ErrChanged says that the file no longer contains this skill.
 var ErrChanged = errors.New("the file has changed and holds another skill now")
 
 // A Text is a skill as it is now.
@@ -34,8 +34,7 @@ type Text struct {
 	Many  bool // there are too many to count; More is the least
 }
 
-// Load reads a skill. It was found some time ago: what is gone or broken now
-// is an error.
+// Load reads a skill that was found earlier. If it is gone or broken now, it returns an error.
 func (s Skill) Load() (*Text, error) {
 	type loaded struct {
 		text *Text
@@ -116,7 +115,7 @@ func unreadable(err error) *FormatError {
 	return &FormatError{Code: Unreadable, Why: "can not be read: " + reason(err)}
 }
 
-// reason is what an error of the disk says, without the path.
+// reason returns the text of a file system error, without the path.
 func reason(err error) string {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err.Error()
@@ -124,8 +123,8 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// list returns the files of a skill's folder, or as many as it looks at, and
-// whether there may be more. It follows no links to folders.
+// list returns the files of a skill's folder, up to a limit, and whether there may be more. It
+// follows no links to folders.
 func list(dir string) (files []string, many bool) {
 	type place struct {
 		rel   string
@@ -162,7 +161,8 @@ func list(dir string) (files []string, many bool) {
 	return files, many
 }
 
-// passed reports whether folders of a name hold other people's files.
+// passed reports whether a folder name is skipped, because such folders contain other people's
+// files.
 func passed(name string) bool { return name == "node_modules" || name == ".git" }
 
 // readDir returns at most most entries of a folder by name, and whether there

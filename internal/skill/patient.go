@@ -13,26 +13,25 @@ import (
 // loadTime is how long it may take to load a skill.
 const loadTime = 3 * time.Second
 
-// errSlow is what comes of a file system that does not answer, such as a
-// mount whose server is gone.
+// errSlow says that the file system did not respond, such as a mount whose server is gone.
 var errSlow = errors.New("it does not answer")
 
-// opened is what came of reading a file.
+// An opened is the result of reading a file.
 type opened struct {
 	data []byte
 	info fs.FileInfo
 	err  error
 }
 
-// patience is how long a search waits for one file or folder, so that one that
-// does not answer leaves time for the others.
+// patience is how long a search waits for one file or folder, so that one that does not respond
+// leaves time for the others.
 func (s *search) patience() time.Duration {
 	left := s.opt.Limits.Time - time.Since(s.start)
 	return max(min(s.opt.Limits.Time/3, left), 50*time.Millisecond)
 }
 
-// patient asks something of the disk. A search with a disk that does not
-// answer is like one that ran out of time.
+// patient runs a file operation with a time limit. If it does not respond, the search counts as out
+// of time.
 func patient[T any](s *search, ask func() (T, error)) (T, error) {
 	type answer struct {
 		value T

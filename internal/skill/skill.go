@@ -23,7 +23,7 @@ import (
 	"time"
 )
 
-// Options say where skills are looked for. Paths are absolute.
+// Options say where to look for skills. Paths are absolute.
 type Options struct {
 	// Dir is where work is done, and Worktree the root of its project, up to
 	// which folders above Dir are searched; Dir alone when empty.
@@ -33,8 +33,7 @@ type Options struct {
 	// ConfigDirs are the config folders, lowest first: skill and skills in
 	// them are searched.
 	ConfigDirs []Folder
-	// Paths are further folders, as config files name them: ~/ is Home, and
-	// what is relative starts at Dir.
+	// Paths are further folders from the config: ~/ is Home, and relative ones start at Dir.
 	Paths []string
 	// ClaudeOff leaves out .claude, and OthersOff both it and .agents.
 	ClaudeOff, OthersOff bool
@@ -75,7 +74,7 @@ type Skill struct {
 	Description string // on one or more lines; a skill without one is not listed to models
 	Path        string // of the SKILL.md
 	Dir         string // that the SKILL.md is in
-	// Guarded says that it comes with a project that is not trusted.
+	// Guarded says that it comes with an untrusted project.
 	Guarded bool
 
 	fence *fence // where a guarded one may lead; nil for anywhere
@@ -111,7 +110,7 @@ type Candidate struct {
 	Code string // why it is not taken; "" for one that is
 	Why  string // the same in words
 	Line int    // where in the file, from 1; 0 for nowhere
-	// Notes say what may surprise about one that is taken.
+	// Notes are remarks about a skill that was taken.
 	Notes []string
 }
 
@@ -140,7 +139,7 @@ func (s *Set) Get(name string) (Skill, bool) {
 	return s.Skills[i], true
 }
 
-// A find is a candidate with what is needed to decide about it.
+// A find is a candidate with the data to decide about it.
 type find struct {
 	Candidate
 	dir   string
@@ -182,7 +181,7 @@ func decide(finds []find, limit int64) *Set {
 	return set
 }
 
-// contest says which of two finds of one name is not taken, and why.
+// contest returns which of two finds of one name is not taken, and why.
 func contest(earlier, later *find) (loser *find, code, why string) {
 	switch {
 	case sameFile(earlier.info, later.info) && (later.Guarded || !earlier.Guarded):

@@ -110,7 +110,7 @@ func (s *search) trusts(folder string) bool {
 	return answer
 }
 
-// limitReached reports whether a limit is reached, and says so once.
+// limitReached reports whether a limit is reached, and records it once.
 func (s *search) limitReached(p root) bool {
 	lim, what := s.opt.Limits, ""
 	switch {
@@ -161,7 +161,7 @@ func (w *walk) run() {
 	}
 }
 
-// readFolder looks into a folder.
+// readFolder searches a folder.
 func (w *walk) readFolder(at folderRef) {
 	w.folders++
 	info, err := w.stat(at.path)
@@ -187,7 +187,7 @@ func (w *walk) readFolder(at folderRef) {
 	}
 }
 
-// readEntry looks at something in a folder.
+// readEntry checks an entry of a folder.
 func (w *walk) readEntry(at folderRef, e fs.DirEntry) {
 	path, named := filepath.Join(at.path, e.Name()), strings.EqualFold(e.Name(), fileName)
 	switch {
@@ -237,7 +237,7 @@ func (w *walk) queueFolder(next folderRef, name string) {
 	}
 }
 
-// candidate looks at a file that is called like a skill's.
+// candidate checks a file with the name of a skill file.
 func (w *walk) candidate(at folderRef, path string) {
 	f := find{Candidate: Candidate{Path: path, From: w.place.from, Guarded: w.guarded}, dir: at.path, fence: w.fence}
 	w.files++
