@@ -43,7 +43,7 @@ const (
 	Project = "project" // the config in the project's folder, for all who have it
 )
 
-// A Request says what to put where.
+// A Request says which entry to put into which file.
 type Request struct {
 	Client  Client
 	Scope   string            // User or Project
@@ -57,15 +57,14 @@ type Request struct {
 	Force   bool // replace or remove also an entry that is not of this program
 }
 
-// ErrTaken says that there is an entry of the name which starts another
-// program. [Request.Force] and [File.Force] go over it.
+// ErrTaken says that an entry of that name starts another program. [Request.Force] and [File.Force]
+// override it.
 var ErrTaken = errors.New("the name is taken")
 
 // ErrChanged says that a file has changed since the plan was made.
 var ErrChanged = errors.New("the file has changed meanwhile")
 
-// A Refusal says that a file is not edited, why, and what to write into it by
-// hand.
+// A Refusal says that a file is not edited, why, and what to add by hand.
 type Refusal struct {
 	Path   string
 	Reason string
@@ -73,7 +72,7 @@ type Refusal struct {
 	Err    error  // ErrTaken, or what the system said
 }
 
-// Error says everything, over several lines if there is something to add.
+// Error returns all of it, over several lines if there is something to add.
 func (r *Refusal) Error() string {
 	s := r.Path + ": " + r.Reason
 	if r.Add != "" {
@@ -85,10 +84,9 @@ func (r *Refusal) Error() string {
 // Unwrap returns Err.
 func (r *Refusal) Unwrap() error { return r.Err }
 
-// Prepare works out how the client's config file is to change for the entry
-// to be there. It writes nothing. An entry that already starts this program
-// is brought up to date, keeping what else is in it; the plan is
-// [Plan.Same] if nothing is left to do.
+// Prepare plans the change of the client's config file that adds the entry. It writes nothing. An
+// entry that already starts this program is updated, keeping its other fields; the plan is
+// [Plan.Same] if there is nothing to do.
 func Prepare(r Request) (Plan, error) {
 	c, err := planChange(r)
 	if err != nil {
@@ -110,8 +108,7 @@ func Remove(r Request) (Plan, error) {
 	return c.plan(func(t text) (text, error) { return t.take(c.entry) })
 }
 
-// Snippet returns the file and what it would hold if the entry were all there
-// is in it, to be shown to a person.
+// Snippet returns the file and its content if the entry were the only one, to be shown to a person.
 func Snippet(r Request) (path, contents string, err error) {
 	c, err := planChange(r)
 	if err != nil {
@@ -120,7 +117,7 @@ func Snippet(r Request) (path, contents string, err error) {
 	return c.path, c.hand, nil
 }
 
-// A change is a file, and the entry that is to be put or taken.
+// A change is a file, and the entry to add or remove.
 type change struct {
 	target
 	entry serverEntry

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// locate finds the file of a request and says how its entry looks there.
+// locate finds the file of a request and the form of its entry.
 func (r Request) locate() (*change, error) {
 	c := &change{target: target{path: r.path(), dirMode: 0o700, mode: 0o600}}
 	if r.Scope == Project {
@@ -149,7 +149,7 @@ func (r Request) appData() string {
 	return r.env("APPDATA", filepath.Join(r.Home, "AppData", "Roaming"))
 }
 
-// notes says what is left to do in the client.
+// notes says what remains to be done in the client.
 func (r Request) notes() []string {
 	project := r.Scope == Project
 	var notes []string

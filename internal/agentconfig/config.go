@@ -12,9 +12,9 @@ type File struct {
 	Force  bool   // replace another entry of the name
 }
 
-// SetServer works out how a config file is to change for mcp.<name> to be the
-// value, which is written as encoding/json writes it. A file that is missing
-// is made. Another value of that name is an [ErrTaken] unless Force is set.
+// SetServer plans the change of a config file that sets mcp.<name> to the value, which is encoded
+// by encoding/json. A missing file is created. Another value of that name is an [ErrTaken] unless
+// Force is set.
 func SetServer(f File, name string, value any) (Plan, error) {
 	if name == "" {
 		return Plan{}, errors.New("the server needs a name")
@@ -29,8 +29,8 @@ func SetServer(f File, name string, value any) (Plan, error) {
 	return c.plan(func(t text) (text, error) { return t.put(c.entry) })
 }
 
-// RemoveServer works out how a config file is to change for mcp.<name> to be
-// gone. The plan is [Plan.Same] if there is no such entry.
+// RemoveServer plans the change of a config file that removes mcp.<name>. The plan is [Plan.Same]
+// if there is no such entry.
 func RemoveServer(f File, name string) (Plan, error) {
 	c := f.newChange(name)
 	c.entry.force = true

@@ -17,8 +17,8 @@ import (
 	"github.com/helve-dev/helve/internal/disk"
 )
 
-// What a file may hold that is edited. Read, it takes many times that; the
-// files of a person grow, those of a project come from anybody.
+// The size limits of an edited file. Parsing takes many times the size, and a project's files may
+// come from anyone.
 const (
 	maxFile    = 16 << 20
 	maxProject = 2 << 20
@@ -48,7 +48,7 @@ type target struct {
 	dirMode fs.FileMode // of new folders
 }
 
-// plan reads the file, edits it and says what came of it.
+// plan reads the file, edits it and returns the result.
 func (c *change) plan(edit func(text) (text, error)) (Plan, error) {
 	refuse := func(reason string, err error) (Plan, error) {
 		return Plan{}, &Refusal{Path: c.path, Reason: reason, Add: c.hand, Err: err}
@@ -97,8 +97,7 @@ func parse(data []byte, toml bool) (text, error) {
 	return parseJSON(data)
 }
 
-// resolve follows symbolic links to the file that is to be written, which
-// need not exist.
+// resolve follows symbolic links to the file to write, which need not exist.
 func (f target) resolve() (string, error) {
 	target, err := followLinks(f.path)
 	if err != nil || f.within == "" {

@@ -17,7 +17,7 @@ const (
 	notDefined = 0
 )
 
-// define notes what a statement defines, and refuses what is there already.
+// define records what a statement defines, and refuses a duplicate.
 func (s *scanner) define(st statement) error {
 	switch st.kind {
 	case 't', 'a':
