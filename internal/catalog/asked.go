@@ -10,8 +10,8 @@ import (
 	"github.com/helve-dev/helve/model"
 )
 
-// asked is a provider that is asked for one model: by the name that the
-// provider knows, with the options that are configured for it.
+// An asked is a provider with one of its models: by the name that the provider knows, with the
+// configured options.
 type asked struct {
 	client  model.Provider
 	model   Model
@@ -40,8 +40,8 @@ func (a *asked) Stream(ctx context.Context, req model.Request) iter.Seq2[model.E
 	return func(yield func(model.Event, error) bool) { a.watched(ctx, req, yield) }
 }
 
-// watched ends the stream when nothing was said for too long. The time that
-// the caller takes does not count.
+// watched ends the stream when the provider sends nothing for too long. The caller's own time does
+// not count.
 func (a *asked) watched(ctx context.Context, req model.Request, yield func(model.Event, error) bool) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

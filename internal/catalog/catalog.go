@@ -20,14 +20,14 @@ import (
 	"github.com/helve-dev/helve/model"
 )
 
-// Options say what is known besides [Known].
+// Options are the configuration beside [Known].
 type Options struct {
 	Providers []Provider // change one that is known, or add another
 	Env       func(string) string
 	Disabled  []string
 	Enabled   []string // only these count; nil for all
 	HTTP      *http.Client
-	// File is the file that people write their settings in, for messages.
+	// File is the user's config file, for messages.
 	File string
 	// Note is called once for each option that is not sent because a provider would refuse it; it
 	// may be nil.
@@ -58,8 +58,7 @@ type Model struct {
 	Options         map[string]any // sent with each request
 }
 
-// A Catalog is all that is known of models and those who serve them. It may be
-// used by many at once.
+// A Catalog holds all known models and providers. It may be used concurrently.
 type Catalog struct {
 	opt    Options
 	served []*served // in the order of Known, then as configured
@@ -69,7 +68,7 @@ type Catalog struct {
 	noted   map[string]bool // options that were reported, with their provider
 }
 
-// served is a provider with all that is known of it.
+// A served is a provider with all that is known of it.
 type served struct {
 	KnownProvider
 	conf       Provider
@@ -83,7 +82,7 @@ type served struct {
 	noKey      bool // because there is no key
 }
 
-// New returns a catalog. It looks at the environment once.
+// New returns a catalog. It reads the environment once.
 func New(o Options) *Catalog {
 	if o.Env == nil {
 		o.Env = func(string) string { return "" }
@@ -114,8 +113,8 @@ func (c *Catalog) find(id string) *served {
 	return c.served[i]
 }
 
-// configure puts what is configured over what is known, looks for the key, and
-// finds out whether the provider can be used.
+// configure applies the configuration of a provider, looks up its key, and determines whether it
+// can be used.
 func (c *Catalog) configure(s *served) {
 	p := s.conf
 	known := s.URL != ""
@@ -187,8 +186,8 @@ func fromEnv(s *served, value string) string {
 	return value
 }
 
-// needsKey reports whether nothing can be asked without a key. A header of the
-// config may hold one.
+// needsKey reports whether the provider cannot be used without a key. A header of the config may
+// contain one.
 func (s *served) needsKey() bool {
 	for name := range s.conf.Headers {
 		if strings.EqualFold(name, "Authorization") || strings.EqualFold(name, "x-api-key") {
@@ -198,8 +197,7 @@ func (s *served) needsKey() bool {
 	return !s.Local && (len(s.Env) > 0 || s.Protocol == Anthropic)
 }
 
-// Parse reads the name of a model as people write it, provider/model. Where
-// there is no provider, the model alone is set.
+// Parse parses the name of a model, provider/model. Without a provider, only the model is set.
 func Parse(name string) model.Ref {
 	provider, rest, ok := strings.Cut(strings.TrimSpace(name), "/")
 	if !ok {
@@ -208,8 +206,7 @@ func Parse(name string) model.Ref {
 	return model.Ref{Provider: provider, Model: rest}
 }
 
-// Find returns who serves a model, what is known of it, and what makes the
-// schema of a tool such that it is taken.
+// Find returns the client and the data of a model, and a function that adapts tool schemas to it.
 func (c *Catalog) Find(ref model.Ref) (model.Provider, model.Info, func(json.RawMessage) (json.RawMessage, error), error) {
 	s, err := c.usable(ref)
 	if err != nil {
@@ -225,7 +222,7 @@ func (c *Catalog) Find(ref model.Ref) (model.Provider, model.Info, func(json.Raw
 	return &asked{client: client, model: m, timeout: s.conf.Timeout, manner: s.manner(), left: left}, s.info(m), fit, nil
 }
 
-// leftOut tells of options that a provider is not sent, of each once.
+// leftOut reports options that a provider is not sent, each once.
 func (c *Catalog) leftOut(s *served, names []string) {
 	if c.opt.Note == nil {
 		return
@@ -320,7 +317,7 @@ func (c *Catalog) SignIn(id string, ask func() (Login, error)) error {
 	return nil
 }
 
-// withKey says which providers could be used.
+// withKey lists the providers that could be used.
 func (c *Catalog) withKey() string {
 	var names []string
 	for _, s := range c.served {
@@ -362,7 +359,7 @@ func (s *served) model(id string) Model {
 	return Model{ID: id, Serves: id}
 }
 
-// info is what is known of a model; what is configured wins.
+// info returns what is known of a model; the configuration takes precedence.
 func (s *served) info(m Model) model.Info {
 	info := infoOf(s.ID, m.Serves)
 	if s.ownLimits {
@@ -400,7 +397,7 @@ func (c *Catalog) Default(configured string) (model.Ref, error) {
 	return model.Ref{}, c.noModel()
 }
 
-// noModel says the ways to get a model.
+// noModel lists the ways to get a model.
 func (c *Catalog) noModel() error {
 	return fmt.Errorf("no model is set: give --model provider/model, set HELVE_MODEL, or write \"model\": \"provider/model\" into %s; "+
 		"with the key of a provider alone, such as ANTHROPIC_API_KEY, a default is taken ('helve models' shows which)", c.fileName())

@@ -87,8 +87,8 @@ func dialect(p Protocol) toolschema.Dialect {
 	return toolschema.Simple
 }
 
-// protocolOf returns the protocol behind a package by which OpenCode talks to a
-// provider; false where it is neither of ours.
+// protocolOf returns the protocol behind the npm package that OpenCode uses for a provider; false
+// if it is neither of ours.
 func protocolOf(npm string) (Protocol, bool) {
 	switch npm {
 	case "@ai-sdk/anthropic":

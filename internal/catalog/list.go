@@ -22,10 +22,10 @@ type Listing struct {
 	Models   []Listed `json:"models"`
 }
 
-// A State says in a word how a provider is doing.
+// A State is the state of a provider in a word.
 type State string
 
-// The states. Whether a provider that is ready answers is not known.
+// The states. A ready provider may still fail to respond.
 const (
 	Ready  State = "ready"
 	Local  State = "local" // it needs no key, and may run or not
@@ -34,7 +34,7 @@ const (
 	Broken State = "broken" // its settings cannot be used
 )
 
-// Listed is a model that is known or configured. Zero fields are not known.
+// Listed is a known or configured model. Zero fields are unknown.
 type Listed struct {
 	ID         string  `json:"id"`
 	Name       string  `json:"name,omitempty"`
@@ -87,8 +87,7 @@ func (s *served) state() State {
 	return Ready
 }
 
-// list returns the models of a provider: those that are configured, then those
-// that are known.
+// list returns the models of a provider: first the configured ones, then the known ones.
 func (s *served) list() []Listed {
 	out := []Listed{}
 	add := func(m Model, configured bool) {

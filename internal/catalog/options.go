@@ -146,7 +146,7 @@ func userID(metadata map[string]any) any {
 	return metadata["userId"]
 }
 
-// fromClient reports whether only the client says what a name holds.
+// fromClient reports whether only the client sets an option of that name.
 func fromClient(name string) bool {
 	switch name {
 	case "model", "messages", "system", "tools", "stream", "stream_options":
@@ -155,8 +155,8 @@ func fromClient(name string) bool {
 	return false
 }
 
-// describes reports whether a key of an agent's front matter is one that people
-// describe an agent with, or that is a setting of other programs.
+// describes reports whether a key of an agent's front matter is one that describes an agent, or a
+// setting of other programs.
 func (m manner) describes(key string, options map[string]any) bool {
 	if key == "metadata" {
 		if m.protocol == Anthropic {
@@ -182,8 +182,7 @@ func isList(v any) bool {
 	return ok
 }
 
-// snake writes a name of several words with underscores. A name that has some
-// already stays as it is.
+// snake converts a name to snake case. A name with underscores stays as it is.
 func snake(name string) string {
 	if strings.ContainsRune(name, '_') {
 		return name
