@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// ours tells by another road than the gate's whether a host is one of ours.
+// ours tells by another road than the guard's whether a host is one of ours.
 func ours(u *url.URL) bool {
 	return slices.Contains([]string{"127.0.0.1", "localhost", "::1"}, strings.ToLower(u.Hostname())) &&
 		u.Port() == "4096" && u.User == nil
@@ -138,7 +138,7 @@ func checkAnswers(t *testing.T, out string, reached int) {
 		if _, err := in.Peek(1); err == io.EOF {
 			break
 		}
-		// Answers to HEAD have a length but no body; their end can not be
+		// Answers to HEAD have a length but no body; their end cannot be
 		// told without the request, so reading stops at a bad one.
 		resp, err := http.ReadResponse(in, nil)
 		if err != nil {

@@ -185,8 +185,8 @@ func TestHijack(t *testing.T) {
 	}
 }
 
-// A recorder has neither deadlines nor a connection; the gate works all the
-// same, and says so where it can not.
+// A recorder has neither deadlines nor a connection; the guard works all the
+// same, and says so where it cannot.
 func TestWithoutServer(t *testing.T) {
 	g := newGate(t, GuardOptions{})
 	var hijack error

@@ -336,7 +336,7 @@ func checkAnswer(t *testing.T, resp *http.Response, body string) {
 		t.Errorf("answer repeats the request: %s", body)
 	}
 	if resp.Header.Get("X-Frame-Options") == "" {
-		// net/http's own: what it could not read never came to the gate
+		// net/http's own: what it could not read never came to the guard
 		if c := resp.StatusCode; c != 400 && c != 431 && c != 501 && c != 505 {
 			t.Errorf("status %d without our headers", c)
 		}

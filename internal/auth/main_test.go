@@ -81,7 +81,7 @@ func (l *lobby) dial() net.Conn {
 	return ours
 }
 
-// serve runs the gate's server in memory until the test ends.
+// serve runs the guard's server in memory until the test ends.
 func serve(t *testing.T, g *Guard, next http.Handler) *lobby {
 	t.Helper()
 	l := newLobby()
@@ -92,7 +92,7 @@ func serve(t *testing.T, g *Guard, next http.Handler) *lobby {
 	return l
 }
 
-// exchange hands raw bytes to the gate's server and returns all that comes
+// exchange hands raw bytes to the guard's server and returns all that comes
 // back. The clock is a false one, so nothing is waited for.
 func exchange(t *testing.T, g *Guard, next http.Handler, raw string) (out string) {
 	t.Helper()

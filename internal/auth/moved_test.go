@@ -19,7 +19,7 @@ func TestMoved(t *testing.T) {
 	a.about = map[string]any{"authorization_servers": []string{b.URL}}
 	a.revoke()
 	addr := a.URL + "/mcp"
-	// The person can not be told.
+	// The person cannot be told.
 	_, err := call(t.Context(), a.Client(), addr, s.Handler("srv", addr, OAuthClient{}, a.person()))
 	if err == nil || !strings.Contains(err.Error(), a.URL+" and now names "+b.URL) || !strings.Contains(err.Error(), "`helve mcp auth srv --forget`") {
 		t.Errorf("without being told: %v", err)

@@ -173,7 +173,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// An interactive handler whose token can not be renewed asks the person.
+// An interactive handler whose token cannot be renewed asks the person.
 func TestRefusedWithAPerson(t *testing.T) {
 	a := newAuthority(t)
 	s, _ := signedIn(t, a)

@@ -55,7 +55,7 @@ func TestKinds(t *testing.T) {
 func TestVet(t *testing.T) {
 	for _, tt := range []struct {
 		server, to string
-		wide, slim bool // may be asked through a gate, and through a narrow one
+		wide, slim bool // may be asked through a guard, and through a narrow one
 	}{
 		{"https://8.8.8.8/mcp", "https://8.8.4.4/x", true, true},
 		{"https://8.8.8.8/mcp", "https://auth.example/x", true, true},

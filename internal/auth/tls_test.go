@@ -229,7 +229,7 @@ func TestListenTLS(t *testing.T) {
 	}
 }
 
-// A gate with a certificate lets nothing in that came without TLS, should it
+// A guard with a certificate lets nothing in that came without TLS, should it
 // be served the wrong way.
 func TestTLSOnly(t *testing.T) {
 	pair, _ := goodPair(t)

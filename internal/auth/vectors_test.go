@@ -21,7 +21,7 @@ type vector struct {
 	Reason string
 }
 
-// elsewhere are the lines that ask for more than a gate.
+// elsewhere are the lines that ask for more than a guard.
 func elsewhere() map[string]string {
 	return map[string]string{
 		"web-168": "the file route decides on paths; the gate does not know them",

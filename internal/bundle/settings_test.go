@@ -15,7 +15,7 @@ func deepSettings() []byte {
 	return []byte(`{"a": ` + strings.Repeat("[", many) + strings.Repeat("]", many) + "}")
 }
 
-// Settings of TypeScript that can not be read are done without, wherever the
+// Settings of TypeScript that cannot be read are done without, wherever the
 // compiler would come across them.
 func TestDeepSettingsOfTypeScript(t *testing.T) {
 	tests := []struct{ name, deep, file, text string }{
@@ -47,7 +47,7 @@ func TestDeepSettingsOfTypeScript(t *testing.T) {
 	}
 }
 
-// Settings of a package that can not be read are the mistake of who imports it.
+// Settings of a package that cannot be read are the mistake of who imports it.
 func TestDeepSettingsOfPackages(t *testing.T) {
 	for _, deep := range []string{"node_modules/p/package.json", "node_modules/p/lib/package.json", "lib/package.json"} {
 		t.Run(deep, func(t *testing.T) {

@@ -51,7 +51,7 @@ func callTool(t *testing.T, s *mcp.ClientSession, name string, args map[string]a
 	return res
 }
 
-// A slip in what is said about the wall lets an agent run nothing either.
+// A slip in what is said about the sandbox lets an agent run nothing either.
 func TestServeWithBrokenWall(t *testing.T) {
 	cmd, home := serving(t)
 	if err := os.MkdirAll(filepath.Join(home, "helve"), 0o700); err != nil {

@@ -119,7 +119,7 @@ func TestPermissionPromptShowsTheCommand(t *testing.T) {
 	}
 }
 
-// Who answers what can not be understood sees again what it is about.
+// Who answers what cannot be understood sees again what it is about.
 func TestPromptsAskAgain(t *testing.T) {
 	var out strings.Builder
 	req := asked("p1", "/w/.env\x1b", "/w/b")

@@ -135,7 +135,7 @@ func TestWriteRefuses(t *testing.T) {
 	}
 }
 
-// Nothing is overwritten, and what can not be written whole is not written at
+// Nothing is overwritten, and what cannot be written whole is not written at
 // all.
 func TestWriteIsAllOrNothing(t *testing.T) {
 	for _, there := range []string{"tool/say.sh", "tools/say.ts", "tool/SAY", "tool/say.test.json", "tool/say.tool.json", "tool-src/say/go.mod", "tool-src/say/main.go"} {

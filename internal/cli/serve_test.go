@@ -331,7 +331,7 @@ func TestServeTLS(t *testing.T) {
 	authtest.Hostile(t, "https://127.0.0.1:"+at.Port(), s.token, []string{"/v1/sessions", "POST /v1/calls", "public GET /console/"})
 }
 
-// The real command behind the real gate, on every kind of route.
+// The real command behind the real guard, on every kind of route.
 func TestServeHostile(t *testing.T) {
 	s := serve(t, "--addr", "127.0.0.1:0")
 	authtest.Hostile(t, strings.TrimPrefix(s.URL, "http://"), s.token, []string{

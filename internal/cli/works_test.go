@@ -118,7 +118,7 @@ func callProgram(ctx context.Context, made tool.Tool, c *tool.Call) (string, err
 	return res.Output, nil
 }
 
-// little answers what an engine can not do without.
+// little answers what an engine cannot do without.
 type little struct{ titles int }
 
 func (l *little) Now(_ context.Context, op string, arg script.Data) (script.Data, error) {

@@ -165,7 +165,7 @@ func TestShown(t *testing.T) {
 	}
 }
 
-// A program that can not begin, because its language is not there, says so in
+// A program that cannot begin, because its language is not there, says so in
 // a call too.
 func TestCallWithoutLanguage(t *testing.T) {
 	p := newTestProject(t)

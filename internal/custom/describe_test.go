@@ -211,7 +211,7 @@ func TestDescribeSlip(t *testing.T) {
 	}
 }
 
-// A cache that lost what it held, or that can not be used, costs a question.
+// A cache that lost what it held, or that cannot be used, costs a question.
 func TestDescribeWithoutCache(t *testing.T) {
 	p := newTestProject(t)
 	file := p.script(t, "count.sh", describer)

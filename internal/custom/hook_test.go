@@ -126,7 +126,7 @@ func TestBefore(t *testing.T) {
 	}
 }
 
-// A hook that can not be started fails as any other.
+// A hook that cannot be started fails as any other.
 func TestHookIsNotThere(t *testing.T) {
 	p := newTestProject(t)
 	p.file(t, "hooks/lost", "#!/usr/bin/env no-such-language\n", 0o755)

@@ -56,7 +56,7 @@ func newKit(t testing.TB, runtime string, open bool) *kit {
 	return newKitAt(t, runtime, open, "")
 }
 
-// newKitAt makes a kit whose commands have a wall of a level.
+// newKitAt makes a kit whose commands have a sandbox of a level.
 func newKitAt(t testing.TB, runtime string, open bool, level string) *kit {
 	t.Helper()
 	self, err := os.Executable()
@@ -68,7 +68,7 @@ func newKitAt(t testing.TB, runtime string, open bool, level string) *kit {
 		t.Fatal(err)
 	}
 	data := t.TempDir()
-	var readable []string // where a runtime is installed that the wall would hide
+	var readable []string // where a runtime is installed that the sandbox would hide
 	if path, err := lookPath(runtime); err == nil {
 		readable = append(readable, filepath.Dir(path))
 	}

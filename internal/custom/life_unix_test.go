@@ -175,7 +175,7 @@ func TestCancelPolite(t *testing.T) {
 	})
 }
 
-// A call that does not end after its cancel, or can not, ends the process; so does one that others
+// A call that does not end after its cancel, or cannot, ends the process; so does one that others
 // wait for.
 func TestCancelStubborn(t *testing.T) {
 	for _, what := range []string{"stubborn", "loop"} {
@@ -351,7 +351,7 @@ func TestEnvironment(t *testing.T) {
 	})
 }
 
-// A worker that can not be started says so, and leaves nothing.
+// A worker that cannot be started says so, and leaves nothing.
 func TestNoStart(t *testing.T) {
 	each(t, func(t *testing.T, k *kit) {
 		k.write("tools/life.ts", life1)

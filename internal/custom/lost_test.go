@@ -42,7 +42,7 @@ func onceBench(t *testing.T) (*bench, func()) {
 	return b, func() { again.Store(true) }
 }
 
-// A plugin that is lost with its engine and can not be started again has not let the call pass.
+// A plugin that is lost with its engine and cannot be started again has not let the call pass.
 func TestHookLost(t *testing.T) {
 	b, fails := onceBench(t)
 	if got := b.hook(beforeHook, `{}`, `{"args":{}}`); len(got.Runs) != 1 || !got.Runs[0].Thrown() {

@@ -246,7 +246,7 @@ napi_value napi_register_module_v1(napi_env env, napi_value exports) {
 }
 `
 
-// A package with a native part runs behind the wall.
+// A package with a native part runs in the sandbox.
 func TestNativeAddon(t *testing.T) {
 	compiler, err := exec.LookPath("gcc")
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// descriptors counts what the process has open; 0 where that can not be told.
+// descriptors counts what the process has open; 0 where that cannot be told.
 func descriptors() int {
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -22,7 +22,7 @@ func descriptors() int {
 	return len(entries)
 }
 
-// resident is the memory of the process, the engines' own included; 0 where that can not be told.
+// resident is the memory of the process, the engines' own included; 0 where that cannot be told.
 func resident() int {
 	data, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

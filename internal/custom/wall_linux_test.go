@@ -23,8 +23,8 @@ export default { description: "d", args: {}, async execute(args, { directory }) 
 } }
 `
 
-// walled runs a test behind the real wall, with every runtime there is. A level of off is for
-// commands: a worker has a wall all the same.
+// walled runs a test in the real sandbox, with every runtime there is. A level of off is for
+// commands: a worker has a sandbox all the same.
 func walled(t *testing.T, test func(t *testing.T, k *kit), levels ...string) {
 	for _, name := range []string{"node", "bun"} {
 		for _, level := range levels {
@@ -42,7 +42,7 @@ func walled(t *testing.T, test func(t *testing.T, k *kit), levels ...string) {
 	}
 }
 
-// Behind the wall a file does what it may in the project, and nothing beyond it; what the rules
+// Behind the sandbox a file does what it may in the project, and nothing beyond it; what the rules
 // keep from being read is not there.
 func TestWall(t *testing.T) {
 	walled(t, func(t *testing.T, k *kit) {
@@ -92,7 +92,7 @@ func TestWallCloses(t *testing.T) {
 	}, "off")
 }
 
-// A runtime in a folder that is private behind the wall is shown there, by its real name.
+// A runtime in a folder that is private in the sandbox is shown there, by its real name.
 func TestHiddenRuntime(t *testing.T) {
 	k := newKit(t, "node", false)
 	if lacks := k.opt.Shell.Lacks(); lacks != "" {
@@ -116,7 +116,7 @@ func TestHiddenRuntime(t *testing.T) {
 	}
 }
 
-// So is a config folder that the wall hides.
+// So is a config folder that the sandbox hides.
 func TestHiddenFolder(t *testing.T) {
 	walled(t, func(t *testing.T, k *kit) {
 		k.root = t.TempDir() // no part of the project, and so of the temporary folder that is not shared
@@ -128,8 +128,8 @@ func TestHiddenFolder(t *testing.T) {
 	}, "off")
 }
 
-// What the files import is shown to bun where the wall hides the config folder, and nothing else of
-// it.
+// What the files import is shown to bun where the sandbox hides the config folder, and nothing else
+// of it.
 func TestReads(t *testing.T) {
 	if _, err := lookPath("bun"); err != nil {
 		t.Skip("bun is not here (it is where HELVE_BUN says)")
@@ -158,7 +158,7 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// Without a wall nothing is run.
+// Without a sandbox nothing is run.
 func TestNoWall(t *testing.T) {
 	k := newKit(t, "auto", false)
 	data := t.TempDir()

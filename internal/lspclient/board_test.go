@@ -96,14 +96,14 @@ func TestBoardOfTheDead(t *testing.T) {
 	if err := other.Close(); err != nil {
 		t.Fatal(err)
 	}
-	ReadBoard(dir) // what is open can not be removed everywhere
+	ReadBoard(dir) // what is open cannot be removed everywhere
 	base := filepath.Base(alive.path)
 	if d := cmp.Diff([]string{base + ".json", base + ".lock", "README"}, listing(t, dir)); d != "" {
 		t.Error(d)
 	}
 }
 
-// A board that can not be read or written costs nothing else.
+// A board that cannot be read or written costs nothing else.
 func TestBoardTrouble(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

@@ -110,7 +110,7 @@ func TestCloseInHandler(t *testing.T) {
 	}
 }
 
-// What a server said before it ended is heard, though it can not be written to.
+// What a server said before it ended is heard, though it cannot be written to.
 func TestLastWords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, server := connect(t, &ear{})

@@ -332,7 +332,7 @@ func TestTreeTooMuch(t *testing.T) {
 	}
 }
 
-// A folder that can not be read says nothing about what is in it.
+// A folder that cannot be read says nothing about what is in it.
 func TestTreeUnreadable(t *testing.T) {
 	if runtime.GOOS == "windows" || os.Geteuid() == 0 {
 		t.Skip("everything can be read")

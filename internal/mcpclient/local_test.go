@@ -316,7 +316,7 @@ func TestCollisions(t *testing.T) {
 	b.must("ok_echo", nil)
 }
 
-// A server can not take names that begin like those of another, be that one
+// A server cannot take names that begin like those of another, be that one
 // there or not, and whichever stands first.
 func TestTrespass(t *testing.T) {
 	off := fake("a_b_c", "few")

@@ -254,7 +254,7 @@ The change:
 	contains(t, asks.text, "Permission needed: read (asked by the tool bash)\n  /w/.env\n", "\nFor the command: cat .env\n")
 }
 
-// What does not fit into a form can not be accepted there, and the beginning
+// What does not fit into a form cannot be accepted there, and the beginning
 // says so. What needs a person most is shown all the same.
 func TestSheetOffersNothingThatIsNotShown(t *testing.T) {
 	t.Parallel()

@@ -15,7 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A porch is a house behind a gate, open to TCP.
+// A porch is a house behind a guard, open to TCP.
 type porch struct {
 	*house
 	*auth.Listener
@@ -104,7 +104,7 @@ func tricks(p *porch, session string) []trick {
 
 const initialise = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
 
-// good is a request that passes the gate.
+// good is a request that passes the guard.
 func (p *porch) good(t *testing.T, method, path string) *http.Request {
 	t.Helper()
 	var body io.Reader
@@ -240,7 +240,7 @@ func TestGateLetsIn(t *testing.T) {
 	}
 }
 
-// Several real clients work over TCP at once, through one gate.
+// Several real clients work over TCP at once, through one guard.
 func TestGateClients(t *testing.T) {
 	p := openPorch(t)
 	p.write(t, "a.txt", "hello from the house\n")

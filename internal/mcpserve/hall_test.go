@@ -90,7 +90,7 @@ func TestHallsAreBounded(t *testing.T) {
 	}
 }
 
-// A session that can not move stays where it is, and is told why; one that is
+// A session that cannot move stays where it is, and is told why; one that is
 // nowhere yet gets an error.
 func TestCrowdedSessionStays(t *testing.T) {
 	t.Parallel()

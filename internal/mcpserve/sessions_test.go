@@ -259,7 +259,7 @@ func TestDeafClientWithQuestions(t *testing.T) {
 	}
 }
 
-// A workspace that can not be opened fails its requests, and is tried again.
+// A workspace that cannot be opened fails its requests, and is tried again.
 func TestOpenFails(t *testing.T) {
 	t.Parallel()
 	broken := true

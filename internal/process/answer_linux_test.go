@@ -52,7 +52,7 @@ func TestAnswerIsCancelled(t *testing.T) {
 	}
 }
 
-// Somebody else holds the pipe of a program that has ended, where the room can
+// Somebody else holds the pipe of a program that has ended, where the executor can
 // not find them.
 func TestAnswerIsHeld(t *testing.T) {
 	r := room(t, nil)

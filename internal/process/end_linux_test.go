@@ -84,7 +84,7 @@ func TestEndLeavesNone(t *testing.T) {
 		serial := 0
 		for name, script := range escapes() {
 			if r.opts.Helper == "" && (name == "no environment" || name == "daemon") {
-				continue // out of reach without a keeper
+				continue // out of reach without a supervisor
 			}
 			t.Run(name, func(t *testing.T) {
 				for i := range times(t, 5) {

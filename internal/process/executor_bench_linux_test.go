@@ -26,7 +26,7 @@ func BenchmarkSpawn(b *testing.B) {
 	for _, level := range names[1:] {
 		r := room(b, func(o *ExecutorOptions) { o.Wall.Level = level })
 		runs[level] = func() { do(b, r, ShellCommand{Line: "true"}) }
-		runs[level]() // the keeper is started once
+		runs[level]() // the supervisor is started once
 	}
 	took := map[string][]time.Duration{}
 	for b.Loop() {

@@ -117,7 +117,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// A folder that can not be made costs the file and nothing else.
+// A folder that cannot be made costs the file and nothing else.
 func TestNoFile(t *testing.T) {
 	blocked := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(blocked, nil, 0o600); err != nil {

@@ -71,7 +71,7 @@ func TestRuntimeKilled(t *testing.T) {
 	}
 }
 
-// When the keeper is killed, so is everything it has kept, and the next
+// When the supervisor is killed, so is everything it has kept, and the next
 // command gets another one.
 func TestKeeperKilled(t *testing.T) {
 	r := newRunner(t, "keeper")
@@ -126,7 +126,7 @@ func TestKeeperStopped(t *testing.T) {
 	second.Settle()
 }
 
-// A helper that is no keeper does not hold up anybody.
+// A helper that is no supervisor does not hold up anybody.
 func TestNoKeeper(t *testing.T) {
 	for _, way := range []string{"be-mute", "be-liar"} {
 		r := newRunner(t, "keeper")
@@ -144,7 +144,7 @@ func TestNoKeeper(t *testing.T) {
 	}
 }
 
-// A keeper without a command goes, and nothing is lost by it.
+// A supervisor without a command goes, and nothing is lost by it.
 func TestIdle(t *testing.T) {
 	helper, err := os.Executable()
 	if err != nil {
@@ -169,7 +169,7 @@ func TestIdle(t *testing.T) {
 	}
 	p, capture := startEscape(t, r, escapes()["no environment"], number(55))
 	<-p.Done()
-	<-time.After(20 * time.Millisecond) // the keeper was told to go by now, or will be
+	<-time.After(20 * time.Millisecond) // the supervisor was told to go by now, or will be
 	if alive, err := p.Survivors(); err != nil || len(alive) != 1 {
 		t.Error(alive, err)
 	}
@@ -179,7 +179,7 @@ func TestIdle(t *testing.T) {
 	capture.Settle()
 }
 
-// A keeper can be the first process of a namespace.
+// A supervisor can be the first process of a namespace.
 func TestNamespace(t *testing.T) {
 	r := newRunner(t, "keeper")
 	cmd := bash("echo up $$; exec sleep $N")

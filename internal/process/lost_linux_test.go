@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// until waits for something that a keeper comes to.
+// until waits for something that a supervisor comes to.
 func (k *supervisor) until(t *testing.T, what func() bool) {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
@@ -21,7 +21,7 @@ func (k *supervisor) until(t *testing.T, what func() bool) {
 	}
 }
 
-// A keeper is killed while a command is on its way to it. The command gets
+// A supervisor is killed while a command is on its way to it. The command gets
 // another one: it runs once, can be written to, and has one end.
 func TestKeeperKilledOnTheWay(t *testing.T) {
 	for name, over := range map[string]func(*testing.T, *supervisor){

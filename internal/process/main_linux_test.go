@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// actAsKeeper lets the test binary be its own helper: a keeper, or a program
+// actAsKeeper lets the test binary be its own helper: a supervisor, or a program
 // that runs commands and is killed.
 func actAsKeeper() {
 	if len(os.Args) > 1 {

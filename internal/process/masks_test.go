@@ -183,7 +183,7 @@ func TestMasksHardLinks(t *testing.T) {
 	check(env)
 }
 
-// A folder that can not be looked into is masked whole: who owns it could open
+// A folder that cannot be looked into is masked whole: who owns it could open
 // it again.
 func TestMasksClosedFolder(t *testing.T) {
 	if os.Geteuid() == 0 {

@@ -279,7 +279,7 @@ func TestSignal(t *testing.T) {
 func TestNoLeaks(t *testing.T) {
 	count := func(pid int) int {
 		names, err := os.ReadDir("/proc/" + strconv.Itoa(pid) + "/fd")
-		if err != nil && !errors.Is(err, fs.ErrPermission) { // root alone looks into a keeper
+		if err != nil && !errors.Is(err, fs.ErrPermission) { // root alone looks into a supervisor
 			t.Fatal(err)
 		}
 		return len(names)

@@ -49,7 +49,7 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// A program that is to run behind the wall can not write beyond it.
+// A program that is to run in the sandbox cannot write beyond it.
 func TestProgramBehindTheWall(t *testing.T) {
 	r := room(t, nil)
 	if lacks := r.Lacks(); lacks != "" {
@@ -131,7 +131,7 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// A program that is to be where commands are is behind the wall if there is
+// A program that is to be where commands are is in the sandbox if there is
 // one for them, or if it may change nothing.
 func TestProgramAsCommands(t *testing.T) {
 	for name, tc := range map[string]struct {

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// room makes a room in a folder of its own.
+// room makes a executor in a folder of its own.
 func room(tb testing.TB, change func(*ExecutorOptions)) *Executor {
 	tb.Helper()
 	self, err := os.Executable()
@@ -163,7 +163,7 @@ func TestNothingGoesOnWhereItCanNot(t *testing.T) {
 	}
 }
 
-// What a line that may detach leaves running outlives the room. Timeouts end it
+// What a line that may detach leaves running outlives the executor. Timeouts end it
 // all the same, and no other line gets the right.
 func TestDetached(t *testing.T) {
 	r := room(t, func(o *ExecutorOptions) {
@@ -209,7 +209,7 @@ func TestDetached(t *testing.T) {
 	}
 }
 
-// What goes on after the room can print: a pipe that nobody reads would end it.
+// What goes on after the executor can print: a pipe that nobody reads would end it.
 func TestDetachedPrints(t *testing.T) {
 	temp, dir := t.TempDir(), t.TempDir()
 	t.Setenv("TMPDIR", temp)
@@ -316,7 +316,7 @@ func TestGapWhereItGoesOn(t *testing.T) {
 	}
 }
 
-// A call whose command can not go on as a job goes on itself.
+// A call whose command cannot go on as a job goes on itself.
 func TestDetachWhereItIsFull(t *testing.T) {
 	r := room(t, func(o *ExecutorOptions) { o.Jobs.Max = 1 })
 	full := do(t, r, ShellCommand{Line: "sleep 1000", Background: true})

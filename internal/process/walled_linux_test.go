@@ -25,7 +25,7 @@ func protected(dir string) (out []string) {
 	return out
 }
 
-// walledRoom makes a room behind a wall, or skips where there is none.
+// walledRoom makes a executor in a sandbox, or skips where there is none.
 func walledRoom(t *testing.T, change func(*ExecutorOptions)) *Executor {
 	t.Helper()
 	if m := sandbox.Available(); !m.Namespaces || m.Landlock == 0 {
@@ -51,7 +51,7 @@ func names(t *testing.T, dir string) (out []string) {
 	return out
 }
 
-// holdDir names the folder that [TestHoldWall] is to hold a wall in.
+// holdDir names the folder that [TestHoldWall] is to hold a sandbox in.
 const holdDir = "HELVE_TEST_HOLD"
 
 // TestHoldWall is the part of another process in [TestSweep].
@@ -70,8 +70,8 @@ func TestHoldWall(t *testing.T) {
 	}
 }
 
-// What the wall of a process leaves when it is killed is removed by the next
-// room, also by one without a wall. A wall that is held keeps what is its own.
+// What the sandbox of a process leaves when it is killed is removed by the next
+// room, also by one without a sandbox. A sandbox that is held keeps what is its own.
 func TestSweep(t *testing.T) {
 	if m := sandbox.Available(); !m.Namespaces || m.Landlock == 0 {
 		t.Skip("there is no whole wall here: " + strings.Join(m.Missing, " "))
@@ -170,7 +170,7 @@ func TestManyWalls(t *testing.T) {
 	}
 }
 
-// Where the wall is not whole and not required, it is said what does not hold.
+// Where the sandbox is not whole and not required, it is said what does not hold.
 func TestIncompleteWallIsToldOf(t *testing.T) {
 	r := walledRoom(t, nil)
 	if _, err := r.Prove(t.Context()); err != nil {
@@ -249,7 +249,7 @@ func TestProofsAreTriedAgain(t *testing.T) {
 	}
 }
 
-// Where there can be no wall that is found out once.
+// Where there can be no sandbox that is found out once.
 func TestNoHelperNoWall(t *testing.T) {
 	r := room(t, func(o *ExecutorOptions) { o.Helper, o.Wall.Level = "", "write" })
 	one, err := r.prove(t.Context(), wallKind{level: sandbox.Write})
@@ -259,7 +259,7 @@ func TestNoHelperNoWall(t *testing.T) {
 	}
 }
 
-// After its end a room builds no walls, and what was proving one is ended.
+// After its end a executor builds no sandboxes, and what was proving one is ended.
 func TestNoWallsAfterTheEnd(t *testing.T) {
 	r := walledRoom(t, nil)
 	profile, err := r.profile(t.Context(), wallKind{level: sandbox.Write}, PathFilter{})

@@ -45,7 +45,7 @@ func BenchmarkEnter(b *testing.B) {
 	})
 }
 
-// BenchmarkSpawn is what a command costs once the wall is entered: a shell
+// BenchmarkSpawn is what a command costs once the sandbox is entered: a shell
 // that lives on starts `bash -c true` again and again, outside and behind.
 func BenchmarkSpawn(b *testing.B) {
 	needsNamespaces(b)

@@ -98,7 +98,7 @@ func TestNoNamespaces(t *testing.T) {
 	}
 }
 
-// In an unprivileged container that allows them, the whole wall stands.
+// In an unprivileged container that allows them, the whole sandbox stands.
 func TestNested(t *testing.T) {
 	needsNamespaces(t)
 	w := newWorld(t, places(t)["disk"])

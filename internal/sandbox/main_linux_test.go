@@ -26,7 +26,7 @@ import (
 )
 
 // TestMain lets the test program play all parts: with "wall" it is the
-// helper, with "act" a program behind the wall that tries things.
+// helper, with "act" a program in the sandbox that tries things.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
@@ -53,7 +53,7 @@ const shutTest = "WALL_TEST_SHUT"
 
 func self() Helper { return Helper{Path: "/proc/self/exe", Args: []string{"wall"}} }
 
-// An attempt is one thing a program behind the wall tries.
+// An attempt is one thing a program in the sandbox tries.
 type attempted struct {
 	Do   string `json:"do"`
 	A, B string
@@ -339,7 +339,7 @@ func must(tb testing.TB, err error) {
 	}
 }
 
-// command returns a command that will run behind the wall.
+// command returns a command that will run in the sandbox.
 func command(ctx context.Context, tb testing.TB, p Profile, argv ...string) *exec.Cmd {
 	tb.Helper()
 	h := self()
@@ -355,7 +355,7 @@ func command(ctx context.Context, tb testing.TB, p Profile, argv ...string) *exe
 	return cmd
 }
 
-// try runs attempts behind the wall and returns what came of each.
+// try runs attempts in the sandbox and returns what came of each.
 func try(tb testing.TB, p Profile, all ...attempted) []string {
 	tb.Helper()
 	text, err := json.Marshal(all)
@@ -374,7 +374,7 @@ func try(tb testing.TB, p Profile, all ...attempted) []string {
 }
 
 // places returns folders to build worlds in: one on the disk, and one below
-// /tmp, which the wall covers.
+// /tmp, which the sandbox covers.
 func places(tb testing.TB) map[string]string {
 	tb.Helper()
 	candidates := []string{os.Getenv("WALL_TEST_BASE")}
@@ -385,7 +385,7 @@ func places(tb testing.TB) map[string]string {
 		if disk == "" || isWithin(disk, "/tmp") || isWithin(disk, "/var/tmp") || isWithin(disk, "/dev") {
 			continue
 		}
-		_ = os.MkdirAll(disk, 0o700) // where it can not be, the next one may
+		_ = os.MkdirAll(disk, 0o700) // where it cannot be, the next one may
 		if made, err := os.MkdirTemp(disk, "wall-test-"); err == nil {
 			tb.Cleanup(func() { os.RemoveAll(made) })
 			return map[string]string{"disk": made, "tmp": tb.TempDir()}

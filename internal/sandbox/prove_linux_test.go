@@ -54,7 +54,7 @@ func TestProve(t *testing.T) {
 	}
 }
 
-// Without namespaces there is still a wall against writing and, in Strict,
+// Without namespaces there is still a sandbox against writing and, in Strict,
 // reading and the network; what it lacks is said.
 func TestBare(t *testing.T) {
 	if Available().Landlock < 6 {
@@ -91,7 +91,7 @@ func TestBare(t *testing.T) {
 }
 
 // A process that was not started as the profile says must not pass for one
-// behind the wall.
+// in the sandbox.
 func TestNotSkipped(t *testing.T) {
 	needsNamespaces(t)
 	w := newWorld(t, places(t)["disk"])
@@ -143,7 +143,7 @@ func TestNotSkipped(t *testing.T) {
 func TestFallback(t *testing.T) {
 	needsNamespaces(t)
 	w := newWorld(t, places(t)["disk"])
-	// A masked path that is a loop of links can not be covered.
+	// A masked path that is a loop of links cannot be covered.
 	must(t, os.Symlink("loop", w.ws+"/loop"))
 	p := w.profile(Write)
 	p.Masks = append(p.Masks, w.ws+"/loop")
@@ -229,7 +229,7 @@ func TestLongProfile(t *testing.T) {
 	}
 }
 
-// Death of the parent is death behind the wall, as the parent asked for.
+// Death of the parent is death in the sandbox, as the parent asked for.
 func TestDeathSignal(t *testing.T) {
 	needsNamespaces(t)
 	w := newWorld(t, places(t)["disk"])
@@ -280,7 +280,7 @@ func TestSwap(t *testing.T) {
 	}
 }
 
-// Ordinary work goes on behind the wall.
+// Ordinary work goes on in the sandbox.
 func TestPrograms(t *testing.T) {
 	needsNamespaces(t)
 	cache := mkdir(t, places(t)["disk"], "cache")
@@ -364,7 +364,7 @@ func runProgram(t *testing.T, wanted Profile, program, script string) string {
 	return string(out)
 }
 
-// Root behind the wall owns its own files only, unless it is let.
+// Root in the sandbox owns its own files only, unless it is let.
 func TestOwners(t *testing.T) {
 	needsNamespaces(t)
 	if os.Geteuid() != 0 {
@@ -428,7 +428,7 @@ func TestTransient(t *testing.T) {
 	}
 }
 
-// Where the probes can not be prepared there is no answer, and no less of a
+// Where the probes cannot be prepared there is no answer, and no less of a
 // wall either.
 func TestProveUnprepared(t *testing.T) {
 	dir := realDir(t, "ws")

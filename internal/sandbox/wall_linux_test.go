@@ -22,7 +22,7 @@ type trial struct {
 // shut is what keeps writes out.
 const shut = "EROFS|EACCES|EPERM|EXDEV|ENOENT"
 
-// trials are the ways out of the wall, and some that have to stay open.
+// trials are the ways out of the sandbox, and some that have to stay open.
 func (w *world) trials() []trial {
 	ws, out := w.ws, w.outside
 	same := func(answers string, all ...attempted) (list []trial) {
@@ -220,7 +220,7 @@ func TestWall(t *testing.T) {
 	}
 }
 
-// judge runs trials behind the wall and compares.
+// judge runs trials in the sandbox and compares.
 func (w *world) judge(t *testing.T, p Profile, list []trial) {
 	t.Helper()
 	lease, err := p.Prepare()
@@ -305,7 +305,7 @@ func TestHandle(t *testing.T) {
 	}
 }
 
-// What may be read below a folder that is private behind the wall is there,
+// What may be read below a folder that is private in the sandbox is there,
 // and can be read only.
 func TestReadableBelowTemp(t *testing.T) {
 	needsNamespaces(t)

@@ -134,7 +134,7 @@ func TestEncode(t *testing.T) {
 }
 
 // A mask lies over the file that was there. When an editor puts another in
-// its place, a new wall is due, and the key says so.
+// its place, a new sandbox is due, and the key says so.
 func TestKeyFollowsFiles(t *testing.T) {
 	dir := realDir(t, "a")
 	env := dir + "/.env"

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// residentBytes is what the process holds of the machine's memory; 0 where that can not be asked.
+// residentBytes is what the process holds of the machine's memory; 0 where that cannot be asked.
 func residentBytes(t *testing.T) uint64 {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/statm")

@@ -267,7 +267,7 @@ func TestShellShows(t *testing.T) {
 	}
 }
 
-// Programs of an agent that may change nothing do not, where there is a wall.
+// Programs of an agent that may change nothing do not, where there is a sandbox.
 func TestProgramsReadOnly(t *testing.T) {
 	r := programRoom(t, `{"*": "allow"}`, func(o *Options) {
 		o.Programs = func(*tool.Call) process.Program { return process.Program{ReadOnly: true} }

@@ -367,7 +367,7 @@ func TestShellBuiltinsUndo(t *testing.T) {
 }
 
 // Where programs may change nothing, the commands of the shell are those of the
-// machine, which a wall is around.
+// machine, which a sandbox is around.
 func TestShellBuiltinsReadOnly(t *testing.T) {
 	r := programRoom(t, `{"*": "allow"}`, func(o *Options) {
 		o.Programs = func(*tool.Call) process.Program { return process.Program{ReadOnly: true} }
@@ -397,7 +397,7 @@ func TestShellBackgroundEnds(t *testing.T) {
 	await(t, "it goes on", func() bool { return !alive(pid) })
 }
 
-// Why something can not be run is what the system says of it.
+// Why something cannot be run is what the system says of it.
 func TestProgramsNotRunnable(t *testing.T) {
 	r := programRoom(t, `{"*": "allow"}`)
 	r.write("plain", "x")

@@ -47,7 +47,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// Words that can not be taken back are told apart from the answer.
+// Words that cannot be taken back are told apart from the answer.
 func TestSplitBrokenOff(t *testing.T) {
 	var words, rest bytes.Buffer
 	v := NewSplit(NewTranscript(TranscriptOptions{Out: &rest}), &words, false)

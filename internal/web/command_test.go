@@ -136,7 +136,7 @@ func TestCommandFails(t *testing.T) {
 	}
 }
 
-// A program that can not be started is told in one sentence.
+// A program that cannot be started is told in one sentence.
 func TestCommandIsNotThere(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("files are looked for by their extensions")

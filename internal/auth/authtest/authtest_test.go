@@ -61,7 +61,7 @@ func doorsOf() []string {
 	}
 }
 
-// house is a gate over TCP with something in front of it, or in its place.
+// house is a guard over TCP with something in front of it, or in its place.
 func house(t *testing.T, config *tls.Config, front func(http.Handler) http.Handler) (addr, token string) {
 	t.Helper()
 	l, err := auth.Listen(auth.Bind{File: filepath.Join(t.TempDir(), "private", "token"), TLS: config != nil})
@@ -128,7 +128,7 @@ func (l loud) WriteHeader(status int) {
 }
 func (l loud) Unwrap() http.ResponseWriter { return l.ResponseWriter }
 
-// A gate with a hole is found out: each check is missed if it is not made.
+// A guard with a hole is found out: each check is missed if it is not made.
 func TestHoles(t *testing.T) {
 	before := func(change func(*http.Request)) func(http.Handler) http.Handler {
 		return func(next http.Handler) http.Handler {
