@@ -76,7 +76,7 @@ func symbolAt(s string) (rune, int) {
 	return r, n
 }
 
-// match says whether the pattern is one for the whole of a path with slashes.
+// match reports whether the pattern matches a whole path with slashes.
 func (g glob) match(path string) bool {
 	words := (len(g.steps) + 63) / 64
 	var room [2][maxGlobSteps / 64]uint64
@@ -97,7 +97,7 @@ func (g glob) match(path string) bool {
 	return m.now[last/64]&(1<<(last%64)) != 0
 }
 
-// mayEnd says whether a path could match by how it ends, which most do not.
+// mayEnd reports whether a path could match by its end, which most do not.
 func (g glob) mayEnd(path string) bool {
 	if g.ends == nil {
 		return true
@@ -119,8 +119,7 @@ type walkers struct {
 
 func (m *walkers) at(before rune, end bool) { m.begins, m.ends = before == '/', end }
 
-// advance goes on from all places by one symbol, and says whether there is a
-// place to be at.
+// advance advances all states by one symbol, and reports whether a state is left.
 func (m *walkers) advance(r rune) bool {
 	alive := false
 	for w, word := range m.now {
@@ -279,7 +278,7 @@ func (p *globParser) sequence(depth int) {
 	}
 }
 
-// sequenceEnds says whether nothing of a sequence is left.
+// sequenceEnds reports whether nothing of a sequence is left.
 func sequenceEnds(rest string, depth int) bool {
 	return rest == "" || depth > 0 && (rest[0] == ',' || rest[0] == '}')
 }
@@ -296,7 +295,7 @@ func (p *globParser) globstar() {
 		globStep{kind: stepSplit, x: 4, y: 6}, globStep{kind: stepAny}, globStep{kind: stepJump, x: 3}, globStep{symbol: '/'})
 }
 
-// group comes after an opening brace.
+// group parses a group after its opening brace.
 func (p *globParser) group(depth int) {
 	if depth > 64 {
 		p.setError("its groups are too deep in one another")
@@ -326,8 +325,8 @@ func (p *globParser) group(depth int) {
 	}
 }
 
-// class comes after an opening bracket. A closing one that comes first is one
-// of its characters.
+// class parses a class after its opening bracket. A closing bracket that comes first is one of its
+// characters.
 func (p *globParser) class() {
 	c := &class{}
 	if p.rest != "" && (p.rest[0] == '!' || p.rest[0] == '^') {

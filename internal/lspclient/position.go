@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// An counting says in which units a server counts the characters of a line.
+// A counting is the unit in which a server counts the characters of a line.
 type counting string
 
 // The encodings of the protocol. A server that names none counts in UTF-16.
@@ -26,8 +26,8 @@ type lines struct {
 	marks  []mark // nil where all is ASCII: offsets are units then
 }
 
-// markEvery is how many bytes lie between two marks: what has to be counted at
-// the most to find a place in a long line.
+// markEvery is how many bytes lie between two marks, and so the most that are counted to find a
+// position in a long line.
 const markEvery = 128
 
 // A mark is the last character that begins at or before a multiple of
@@ -160,8 +160,8 @@ func (l lines) units(offset int, e counting) int {
 	return n
 }
 
-// seek is the last place between characters with no more than so many units
-// before it; from and end bound it.
+// seek returns the last position between characters with at most so many units before it; from and
+// end bound it.
 func (l lines) seek(units, from int, e counting, end int) int {
 	first := from / markEvery
 	last := end/markEvery + 1
@@ -189,8 +189,7 @@ func convert(p lsp.Position, l lines, from, to counting) lsp.Position {
 	return l.positionAt(l.offset(p, from), to)
 }
 
-// wholeCharacters says whether a text can be cut at i without cutting a
-// character.
+// wholeCharacters reports whether a text can be cut at i without cutting a character.
 func wholeCharacters(text string, i int) bool {
 	if i <= 0 || i >= len(text) || utf8.RuneStart(text[i]) {
 		return true
@@ -204,8 +203,8 @@ func wholeCharacters(text string, i int) bool {
 	return true
 }
 
-// wholeLines says whether a text can be cut at i without cutting a character or
-// a \r\n: only such places have a position.
+// wholeLines reports whether a text can be cut at i without cutting a character or a \r\n: only
+// such places have a position.
 func wholeLines(text string, i int) bool {
 	if i > 0 && i < len(text) && text[i-1] == '\r' && text[i] == '\n' {
 		return false

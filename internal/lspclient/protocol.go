@@ -23,14 +23,13 @@ const (
 	Deleted = 3
 )
 
-// Options say which servers there are, and how they are treated.
+// Options configure the servers of a [Set].
 type Options struct {
 	// Dir is the folder that is worked in, and Worktree the root of the project.
 	Dir, Worktree string
 	// Servers are those that may be started, see [Merge].
 	Servers []Server
-	// Trusted lets programs run that lie in the project, and servers that run
-	// code of the project.
+	// Trusted allows programs in the project, and servers that run code of the project.
 	Trusted bool
 	// Getenv reads a variable; os.Getenv when nil.
 	Getenv func(string) string
@@ -41,16 +40,16 @@ type Options struct {
 	// Brief says that the process ends soon: nothing is started unless a caller waits for it.
 	Brief bool
 
-	// Logs is the folder for what servers print, and Board the one where other
-	// processes see what runs; "" for none.
+	// Logs is the folder for the output of servers, and Board the one where other processes see the
+	// running servers; "" for none.
 	Logs, Board string
 
 	// Wait is how long a change waits for diagnostics, 5 s when 0. Request is how long one request
 	// to a server may take, 15 s when 0. Init is how long a server may take to start, 45 s when 0.
 	// Idle is how long an unused server stays, 10 min when 0.
 	Wait, Request, Init, Idle time.Duration
-	// Memory is how many bytes a server with all its processes may hold, 4 GiB
-	// when 0; less than 0 is no limit.
+	// Memory is how many bytes a server with all its processes may use, 4 GiB when 0; less than 0
+	// is no limit.
 	Memory int64
 
 	// OnChange is called when a server started, ended or failed, OnDiagnostics when one has sent
@@ -75,7 +74,7 @@ func (e *Unavailable) Error() string {
 	return fmt.Sprintf("The language server %s is not available: %s", e.Server, e.Why)
 }
 
-// An Unanswered error is a question that a server has not answered in time.
+// An Unanswered is the error for a request that a server has not answered in time.
 type Unanswered struct {
 	Server, Method string
 	After          time.Duration
@@ -86,7 +85,7 @@ func (e *Unanswered) Error() string {
 	return fmt.Sprintf("The language server %s has not answered %s within %s.", e.Server, e.Method, e.After)
 }
 
-// A Missing error says what a server lacks that is not on this machine.
+// A Missing is the error for something that a server needs and that is not on this machine.
 type Missing struct {
 	Server string
 	Why    string // a sentence that says what to do

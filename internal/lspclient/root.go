@@ -20,9 +20,9 @@ type walk struct {
 	top  string   // the outermost folder of the project
 }
 
-// root returns the folder that the server takes as the root of a file, and
-// false where it is not for the file: the file lies outside the project, what
-// the server must have is not there, or another server is meant.
+// root returns the root folder of a file for the server, and false if the server is not for the
+// file: the file is outside the project, something the server requires is missing, or another
+// server is responsible.
 func (s Server) root(file string, p environment) (string, bool) {
 	if s.wanted != nil && !s.wanted(s, p) {
 		return "", false
@@ -102,8 +102,8 @@ func (w walk) nearest(markers []string) (string, bool) {
 // above returns the folders from dir up to the outermost one of the project.
 func (w walk) above(dir string) []string { return upTo(w.top, dir) }
 
-// hasMarker tells whether a folder has an entry of one of these names. A name that
-// begins with a star stands for all names that end with the rest.
+// hasMarker reports whether a folder has an entry of one of these names. A name that begins with a
+// star stands for all names that end with the rest.
 func hasMarker(dir string, markers []string) bool {
 	var ends []string
 	for _, m := range markers {
@@ -116,7 +116,7 @@ func hasMarker(dir string, markers []string) bool {
 	return len(ends) > 0 && holdsEnding(dir, ends)
 }
 
-// holdsEnding looks at the first entries of a folder, not at any number of them.
+// holdsEnding checks a bounded number of entries of a folder.
 func holdsEnding(dir string, ends []string) bool {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -137,7 +137,7 @@ func holdsEnding(dir string, ends []string) bool {
 	return false
 }
 
-// instance takes the folder that is worked in, whatever lies there.
+// instance returns the working folder, whatever it contains.
 func instance(w walk) (string, bool) { return w.base, true }
 
 // cargo takes the nearest crate, and the workspace around it if there is one.

@@ -24,16 +24,15 @@ const (
 	summedBytes = 1 << 20 // a file larger than this is known by size and time alone
 )
 
-// A tree knows what the files of a root looked like, so that changes made by
-// others (a shell, a person) are seen without watching. It is safe for
-// concurrent use.
+// A tree records the state of the files of a root, to detect changes made by others (a shell, a
+// person) without watching. It is safe for concurrent use.
 type tree struct {
 	root  string
 	wants func(rel string) bool
 	seed  maphash.Seed
 	now   func() time.Time // what the times of files are compared with
 
-	// What one look may cost, and how many files and folders are remembered.
+	// The limits of one scan, and of the files and folders that are recorded.
 	entries int
 	time    time.Duration
 	most    int
@@ -57,21 +56,20 @@ type treeFolder struct {
 // A sight is the last known state of a file.
 type sight struct {
 	size, changed int64
-	// sum is of what the file held, and not 0, if it had changed just before:
-	// then another change may leave the rest as it is.
+	// sum is a hash of the file's content, and not 0, if it had changed just before: another change
+	// may then leave the other attributes the same.
 	sum   uint64
 	round uint32 // in which it was last looked at
 }
 
-// A stop is a folder that is to be looked at.
+// A stop is a folder to be scanned.
 type stop struct {
 	rel string
 	*treeFolder
 }
 
-// newTree returns the tree of a root. wants says which files count, by their
-// path from the root; it is called while the tree is locked. If it is to say
-// something else later, another tree is needed.
+// newTree returns the tree of a root. wants reports which files count, by their path from the root;
+// it is called while the tree is locked. If its answers change, a new tree is needed.
 func newTree(root string, wants func(rel string) bool) *tree {
 	return &tree{
 		root: filepath.Clean(root), wants: wants, seed: maphash.MakeSeed(), now: time.Now,
@@ -152,7 +150,7 @@ func (t *tree) addFolder(in *treeFolder, name string) *treeFolder {
 	return sub
 }
 
-// remember keeps what a file looks like; false when there are too many.
+// remember records the state of a file; it returns false if there are too many.
 func (t *tree) remember(in *treeFolder, name string, s sight) bool {
 	if _, known := in.files[name]; !known {
 		if t.files >= t.most {
@@ -183,7 +181,7 @@ func (t *tree) sight(path string, info fs.FileInfo, old sight) (now sight, diffe
 	return now, differs
 }
 
-// hashFile is a number for what a regular file holds, 0 when it is too large.
+// hashFile returns a hash of a regular file, 0 if it is too large.
 func (t *tree) hashFile(path string, info fs.FileInfo) uint64 {
 	if !info.Mode().IsRegular() || info.Size() > summedBytes {
 		return 0
@@ -201,8 +199,8 @@ func (t *tree) hashFile(path string, info fs.FileInfo) uint64 {
 	return h.Sum64() | 1
 }
 
-// isYoung says whether a file has changed so lately that another change may
-// get the same time, as far as the file system tells times apart.
+// isYoung reports whether a file has changed so recently that another change may get the same time,
+// within the resolution of the file system.
 func (t *tree) isYoung(changed time.Time) bool {
 	limit := 50 * time.Millisecond
 	if changed.Nanosecond() == 0 {
@@ -211,11 +209,11 @@ func (t *tree) isYoung(changed time.Time) bool {
 	return t.now().Sub(changed).Abs() < limit
 }
 
-// counts says whether something of a type is looked at: files, and links as
-// such, as they are not followed.
+// counts reports whether entries of a type are recorded: files, and links themselves, which are not
+// followed.
 func counts(typ fs.FileMode) bool { return typ.IsRegular() || typ&fs.ModeSymlink != 0 }
 
-// passedOver names folders that hold nothing that anybody works on.
+// passedOver reports whether a folder is skipped, because nobody edits files in it.
 func passedOver(name string) bool {
 	switch name {
 	case "node_modules", ".git", ".hg", ".svn", ".bzr", ".jj", ".sl", ".pijul", "_darcs", "CVS":
@@ -224,7 +222,7 @@ func passedOver(name string) bool {
 	return false
 }
 
-// A look is one look at a tree.
+// A look is one scan of a tree.
 type look struct {
 	*tree
 	left    int // entries
@@ -234,7 +232,7 @@ type look struct {
 	full    bool // something could not be remembered
 }
 
-// spent says that the look has to end.
+// spent reports whether the scan must end.
 func (l *look) spent(ctx context.Context) bool {
 	return l.left <= 0 || ctx.Err() != nil || time.Now().After(l.until)
 }
@@ -347,7 +345,7 @@ func (l *look) visitEntry(here stop, e fs.DirEntry) bool {
 	return true
 }
 
-// sub looks at a folder in a folder.
+// sub handles a subfolder.
 func (l *look) sub(here stop, name string) bool {
 	if passedOver(name) {
 		return false
@@ -364,14 +362,14 @@ func (l *look) sub(here stop, name string) bool {
 	return fresh
 }
 
-// addChange reports a change, unless the tree is still got to know.
+// addChange reports a change, unless this is the first scan of the tree.
 func (l *look) addChange(path string, kind int) {
 	if l.round > 1 {
 		l.changes = append(l.changes, FileChange{Path: path, Kind: kind})
 	}
 }
 
-// findDeleted finds what is no longer in a folder, all of which was looked at.
+// findDeleted finds what is missing in a folder that was scanned completely.
 func (l *look) findDeleted(here stop) {
 	for name, s := range here.files {
 		if s.round != l.round {
@@ -389,7 +387,7 @@ func (l *look) findDeleted(here stop) {
 	}
 }
 
-// lose forgets what is in a folder that is gone.
+// lose forgets the contents of a deleted folder.
 func (l *look) lose(gone stop) {
 	for name := range gone.files {
 		l.addChange(filepath.Join(l.root, gone.rel, name), Deleted)

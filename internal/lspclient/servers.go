@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// A Server says how a language server is found and started. One of [Builtin]
-// also knows the root of a file, what has to be on the machine, and whether it
-// runs code of the project; one that only a config names does not.
+// A Server says how a language server is found and started. One of [Builtin] also knows the root of
+// a file, what must be installed, and whether it runs code of the project; one that is only in a
+// config does not.
 type Server struct {
 	ID string
 	// Command is the program and its arguments. A program without a path
@@ -25,8 +25,7 @@ type Server struct {
 	Extensions []string
 	// Env is set for the process on top of what it has anyway.
 	Env map[string]string
-	// Initialization is sent with initialize and answers the server's
-	// questions about its configuration.
+	// Initialization is sent with initialize and answers the server's configuration requests.
 	Initialization json.RawMessage
 	// Disabled takes a server out, see [Merge].
 	Disabled bool
@@ -67,7 +66,7 @@ type launch struct {
 	init json.RawMessage
 }
 
-// A mistake is something in a config that its writer reads about.
+// A mistake is an error in a config, reported to its author.
 type mistake string
 
 func (m mistake) Error() string { return string(m) }
@@ -78,9 +77,8 @@ const (
 	errNoID       = mistake("A language server in the config has no name: give it one.")
 )
 
-// Merge returns the servers of [Builtin] with those of a config put over them:
-// one of the same id changes the known one in what it names, a new one comes
-// behind them, and a disabled one is taken out.
+// Merge returns the servers of [Builtin] with those of a config applied: one of the same id
+// overrides the fields it sets, a new one is appended, and a disabled one is removed.
 func Merge(own []Server) ([]Server, error) {
 	all := Builtin()
 	for _, o := range own {
@@ -140,7 +138,7 @@ func (s Server) withOverrides(o Server) (Server, error) {
 	return s, err
 }
 
-// matches tells whether a file is one of the server's, by its name alone.
+// matches reports whether a file is one of the server's, by its name alone.
 func (s Server) matches(file string) bool {
 	if len(s.Extensions) == 0 {
 		return s.Extensions != nil
@@ -159,8 +157,7 @@ func (s Server) matches(file string) bool {
 	})
 }
 
-// mergeJSON puts what over says over base: objects are merged member by
-// member, anything else is replaced.
+// mergeJSON merges over into base: objects are merged member by member, anything else is replaced.
 func mergeJSON(base, over json.RawMessage) (json.RawMessage, error) {
 	if len(bytes.TrimSpace(over)) == 0 {
 		return base, nil

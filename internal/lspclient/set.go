@@ -115,7 +115,7 @@ func (s *Set) client(m match) (*client, error) {
 
 var errSetClosed = errors.New("language servers: closed")
 
-// journal is the log of the servers of an id; s.mu is held.
+// journal returns the log of the servers of an id; s.mu is held.
 func (s *Set) journal(id string) *process.Journal {
 	if s.logs[id] == nil {
 		s.logs[id] = process.NewJournal(s.opt.Logs, id)
@@ -184,9 +184,8 @@ func (s *Set) Warm(file string) {
 	})
 }
 
-// Open returns the servers of a file, started and with the file open as it is
-// on disk. Its error is [ErrNone], or an [Unavailable] or [Missing] where none
-// of the servers can be asked.
+// Open returns the servers of a file, started and with the file open as it is on disk. Its error is
+// [ErrNone], or an [Unavailable] or [Missing] if none of the servers can be queried.
 func (s *Set) Open(ctx context.Context, file string) ([]*View, error) {
 	file = s.serverPath(file)
 	found := s.matches(file)
@@ -208,7 +207,7 @@ func (s *Set) Open(ctx context.Context, file string) ([]*View, error) {
 	return nil, worst(errs)
 }
 
-// worst is the error that tells most: one of a server that is there, if any.
+// worst returns the most informative error: one of a server that is installed, if any.
 func worst(errs []error) error {
 	slices.SortStableFunc(errs, func(a, b error) int { return rankOf(a) - rankOf(b) })
 	return errs[0]
@@ -270,8 +269,8 @@ func (s *Set) Log(id string) []string {
 	return log.Lines()
 }
 
-// Found says of every server whether it could be started in the working
-// folder. It starts nothing.
+// Found reports for every server whether it could be started in the working folder. It starts
+// nothing.
 func (s *Set) Found() (out []lsp.Found) {
 	for _, server := range s.opt.Servers {
 		f := lsp.Found{ID: server.ID, Extensions: server.Extensions}
@@ -350,7 +349,7 @@ func (s *Set) Close() error {
 	return nil
 }
 
-// notifyChange tells who watches that a server has changed.
+// notifyChange notifies the watchers that a server has changed.
 func (s *Set) notifyChange() {
 	s.publishStatus()
 	if s.opt.OnChange != nil {

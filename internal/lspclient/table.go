@@ -2,9 +2,8 @@ package lspclient
 
 import "slices"
 
-// Builtin returns the servers that are known from the start, in the order in
-// which they are asked. Which of them are on the machine shows when one is
-// needed.
+// Builtin returns the built-in servers, in the order in which they are queried. Whether one is
+// installed is checked when it is needed.
 func Builtin() []Server {
 	return slices.Concat(scriptServers(), compiledServers(), frameworkServers(), managedServers(), otherServers())
 }

@@ -173,7 +173,7 @@ func (p environment) environments(root string) (dirs []string) {
 	return dirs
 }
 
-// programsOf returns where in a virtual environment a program lies.
+// programsOf returns the folder of programs in a virtual environment.
 func programsOf(name string) string {
 	if runtime.GOOS == "windows" {
 		return filepath.Join("Scripts", name+".exe")

@@ -55,7 +55,7 @@ func (d tsDiagnostic) toLSP() (json.RawMessage, error) {
 	return json.Marshal(lsp.Diagnostic{Range: at, Severity: severity, Code: code, Source: source, Message: d.Text})
 }
 
-// pullTypeScript asks the checker what is wrong with a file.
+// pullTypeScript requests the diagnostics of a file from the checker.
 func (l *link) pullTypeScript(ctx context.Context, d *doc) error {
 	for asked := false; ; asked = true {
 		version, done := l.versionToPull(d, asked)
@@ -84,7 +84,7 @@ func (l *link) pullTypeScript(ctx context.Context, d *doc) error {
 	}
 }
 
-// errUnasked says that the checker has not answered what it was asked.
+// errUnasked says that the checker did not answer.
 var errUnasked = errors.New("the checker of TypeScript has not answered")
 
 // unasked reports whether the checker cannot be queried about a file. Then the published

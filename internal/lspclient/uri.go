@@ -120,7 +120,7 @@ func readURI(uri string, windows bool) (string, error) {
 	return path.Clean(rest), nil
 }
 
-// windowsPath makes a path of what a URI says, with slashes still.
+// windowsPath converts a URI to a path, still with slashes.
 func windowsPath(host, rest string) (string, error) {
 	drive, ok := strings.CutPrefix(rest, "/")
 	ok = ok && isDrive(drive)
@@ -147,8 +147,8 @@ func windowsPath(host, rest string) (string, error) {
 	return strings.ToUpper(drive[:1]) + ":" + strings.ReplaceAll(path.Clean("/"+drive[2:]), "/", `\`), nil
 }
 
-// isDrive says whether a path with slashes begins with a drive: "c:" and then
-// nothing or a slash.
+// isDrive reports whether a path with slashes begins with a drive: "c:" and then nothing or a
+// slash.
 func isDrive(path string) bool {
 	return len(path) >= 2 && path[1] == ':' && isLetter(path[0]) && (len(path) == 2 || path[2] == '/')
 }

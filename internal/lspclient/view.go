@@ -21,9 +21,8 @@ func (v *View) Server() string { return v.link.c.server.ID }
 // URI names the file in the protocol.
 func (v *View) URI() string { return v.doc.uri }
 
-// At is a place in the file as editors show it, counted from 1 and by UTF-16
-// units, as the server counts. What lies beyond the end of a line or of the
-// file is its end.
+// At converts a position as shown by editors, counted from 1 and in UTF-16 units, to the server's
+// units. A position beyond the end of a line or of the file is its end.
 func (v *View) At(line, character int) lsp.Position {
 	v.link.mu.Lock()
 	defer v.link.mu.Unlock()
@@ -40,8 +39,7 @@ func (v *View) Supports(method string) bool {
 	return v.link.supports(method) || !v.link.c.server.isBuiltin()
 }
 
-// Call asks the server something. Its error is [Unanswered] where the answer
-// did not come in time.
+// Call sends a request to the server. Its error is [Unanswered] if there was no response in time.
 func (v *View) Call(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	l := v.link
 	defer l.c.acquire()()
@@ -96,8 +94,8 @@ func (v *View) Text(path string) (string, bool) {
 	return d.text, true
 }
 
-// Plain is an answer with its positions counted in UTF-16 units, as programs
-// expect them, whatever the server counts in.
+// Plain returns a response with its positions converted to UTF-16 units, whatever the server counts
+// in.
 func (v *View) Plain(raw json.RawMessage) json.RawMessage {
 	if v.link.encoding == utf16Units || len(raw) == 0 {
 		return raw
@@ -118,7 +116,7 @@ func (v *View) Plain(raw json.RawMessage) json.RawMessage {
 	return out
 }
 
-// A plainer converts the positions of an answer.
+// A plainer converts the positions of a response.
 type plainer struct {
 	v     *View
 	texts map[string]*lines // by URI; nil for one that cannot be read
