@@ -20,7 +20,7 @@ const (
 	chunk      = 64 << 10 // as much as a pipe holds
 )
 
-// CaptureOptions say what is kept of what a command prints.
+// CaptureOptions say what a [Capture] keeps.
 type CaptureOptions struct {
 	// Head and Tail are the bytes kept in memory, from the start and from the
 	// end; 32 KiB each when both are zero.
@@ -46,9 +46,8 @@ type CaptureOptions struct {
 	Listen func(Output)
 }
 
-// Output is what a command has printed up to now. Texts are valid UTF-8:
-// bytes that are not become U+FFFD, and no character is cut, also none of
-// which only the first bytes have come.
+// Output is what a command has printed so far. Texts are valid UTF-8: invalid bytes become U+FFFD,
+// and no character is cut, not even one of which only the first bytes have arrived.
 type Output struct {
 	Head    string // everything when Omitted is 0
 	Tail    string // the end, when something between was omitted
@@ -82,16 +81,16 @@ type Capture struct {
 	copied chan struct{} // closed when what it has printed is in the pipe
 }
 
-// A Rest is the reading end of a command's pipe, after the Capture has let go
-// of it because a process of the command still holds the other end. Either it
-// is closed, or Pipe is read on and HandedOn is called.
+// A Rest is the reading end of a command's pipe, which the Capture has released because a process
+// of the command still holds the other end. The caller must either close it, or read Pipe and call
+// HandedOn.
 type Rest struct {
 	pipe *os.File
 	sink *sink
 }
 
-// Pipe is what is printed from now on. Nothing was lost in between; what the
-// Filter holds back comes before it.
+// Pipe returns the pipe for the output from now on. Nothing was lost in between; what the Filter
+// holds back comes before it.
 func (r *Rest) Pipe() io.ReadCloser { return r.pipe }
 
 // HandedOn reports that another process reads the Pipe and closes it. That process gets what the
@@ -106,7 +105,7 @@ func (r *Rest) Close() error {
 	return r.pipe.Close()
 }
 
-// NewCapture makes a Capture. It holds nothing before Start.
+// NewCapture returns a Capture. It uses no resources before Start.
 func NewCapture(o CaptureOptions) *Capture {
 	return &Capture{sink: newSink(o), listen: o.Listen}
 }
@@ -218,7 +217,7 @@ func (c *Capture) took(p []byte) {
 	}
 }
 
-// notify tells the listener.
+// notify calls the listener.
 func (c *Capture) notify() {
 	defer close(c.quiet)
 	for {

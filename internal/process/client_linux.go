@@ -37,7 +37,7 @@ type keepers struct {
 	tagged bool // they are open
 }
 
-// A supervisor is the runner's side of one.
+// A supervisor is the runner's end of a supervisor process.
 type supervisor struct {
 	r     *Runner
 	ready chan struct{} // closed when it is up, or err says why not
@@ -434,7 +434,7 @@ func (w *brief) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String is what was kept, as one line.
+// String returns the kept bytes as one line.
 func (w *brief) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

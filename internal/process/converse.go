@@ -27,9 +27,9 @@ const (
 
 // Why a program was ended before it was done.
 var (
-	// ErrLate says that a program took longer than it may.
+	// ErrLate says that a program exceeded its time limit.
 	ErrLate = errors.New("it took longer than it may")
-	// ErrTooMuch says that a program printed more than is taken.
+	// ErrTooMuch says that a program exceeded its output limit.
 	ErrTooMuch = errors.New("it printed more than is taken")
 )
 
@@ -40,14 +40,14 @@ type Dialog struct {
 	// anything and nothing is kept.
 	Limit int64
 	Time  time.Duration // how long it may take; as long as it likes when 0
-	// Line, if set, sees each line of standard error as it comes. What it
-	// reports to have taken is not in [Reply.Said].
+	// Line, if set, is called with each line of standard error as it arrives. Lines that it takes
+	// are not in [Reply.Said].
 	Line func(line []byte) (taken bool)
 
 	grace time.Duration // for it to end when ctx has; shortGrace when 0
 }
 
-// A Reply is what a program has answered.
+// A Reply is the output of a program.
 type Reply struct {
 	Out    []byte // what it printed
 	Said   string // beginning and end of what it said on standard error

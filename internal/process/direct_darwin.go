@@ -63,5 +63,5 @@ func (r *Runner) closeLeft() {}
 
 func (r *Runner) tagDirect(*Process) {}
 
-// tagged is not known here: there are no tags.
+// tagged is always false: there are no tags here.
 func tagged(int, *Process) bool { return false }

@@ -32,7 +32,7 @@ func (r *Runner) tagDirect(p *Process) {
 	}
 }
 
-// tagged says whether a process has the tag of a command.
+// tagged reports whether a process has the tag of a command.
 func tagged(pid int, p *Process) bool { return p.tag != 0 && tagOf(pid) == p.tag }
 
 func startedAt(pid int) uint64 {

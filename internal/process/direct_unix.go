@@ -191,7 +191,7 @@ func (d direct) end(p *Process, grace time.Duration) ([]Survivor, error) {
 	return d.list(p)
 }
 
-// until waits until nothing of a command is left, or for so long.
+// until waits until no process of a command is left, or until the time is up.
 func (d direct) until(p *Process, known map[int]uint64, limit time.Time) {
 	pause := directPause
 	for time.Now().Before(limit) {

@@ -20,8 +20,8 @@ const (
 // A trace is not needed: the job has everything.
 type trace struct{}
 
-// A directJob holds all processes of a command: nothing leaves it, and what is
-// in it ends when its handle is closed, also by the death of this program.
+// A directJob is a job object with all processes of a command: none can leave it, and they end when
+// its handle is closed, also by the death of this program.
 type directJob struct {
 	r *Runner
 
@@ -154,8 +154,8 @@ func resume(pid uint32) error {
 	return fmt.Errorf("resume: %w", err)
 }
 
-// signal knows two: an interrupt is a break event for the group, everything
-// else ends the job.
+// signal supports two signals: an interrupt is a break event for the group, every other one ends
+// the job.
 func (j *directJob) signal(p *Process, sig syscall.Signal) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -7,11 +7,10 @@ import (
 	"syscall"
 )
 
-// maxDrain is the most that is taken at once: as much as a pipe can hold.
+// maxDrain is the most that is read at once: as much as a pipe can hold.
 const maxDrain = 1 << 20
 
-// drain reads what is in a pipe without waiting for more, and says whether
-// that is the end of it.
+// drain reads what is in a pipe without waiting for more, and reports whether the pipe has ended.
 func drain(pipe *os.File, took func([]byte)) (ended bool) {
 	raw, err := pipe.SyscallConn()
 	if err != nil {

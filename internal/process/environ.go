@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// An Environment says what a command may see of the variables of the runtime.
+// An Environment configures which variables of the runtime a command gets.
 type Environment struct {
 	// Pass are names of further variables that commands get, with * for any
 	// text. A name that is given here in full is passed on even if it sounds
@@ -52,8 +52,7 @@ func (e Environment) Build(base []string) (env []string, secrets []Secret) {
 	return env, secrets
 }
 
-// leastSecret is the length below which a value is too common to be looked for
-// in outputs.
+// leastSecret is the length below which a value is too common to be searched for in outputs.
 const leastSecret = 8
 
 func (e Environment) passes(name string) bool {
@@ -63,7 +62,7 @@ func (e Environment) passes(name string) bool {
 	})
 }
 
-// secret reports whether a variable sounds as if it held one.
+// secret reports whether a variable's name suggests a secret.
 func secret(name string) bool {
 	if strings.HasPrefix(name, "GIT_CONFIG_KEY_") { // the name of a setting
 		return false
@@ -74,8 +73,7 @@ func secret(name string) bool {
 	})
 }
 
-// changesShell knows the variables that make a shell do more than its text
-// says.
+// changesShell reports whether a variable makes a shell do more than its text says.
 func changesShell(name string) bool {
 	switch name {
 	case "BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PS4", "PROMPT_COMMAND", "CDPATH", "GLOBIGNORE", "IFS", "BASH_XTRACEFD",
@@ -132,8 +130,8 @@ func guardGit(vars map[string]string) {
 	vars["GIT_CONFIG_COUNT"] = strconv.Itoa(count)
 }
 
-// unattended is what keeps programs from waiting for a person: no editor, no
-// pager, no question.
+// unattended returns the variables that keep programs from waiting for a person: no editor, no
+// pager, no prompt.
 func unattended() map[string]string {
 	return map[string]string{
 		"TERM": "dumb", "PAGER": "cat", "GIT_PAGER": "cat", "MANPAGER": "cat", "SYSTEMD_PAGER": "cat", "GH_PAGER": "cat", "AWS_PAGER": "",

@@ -37,8 +37,8 @@ type ShellCommand struct {
 	Show          int               // bytes that the caller can show, with the hint; the executor's limit when 0
 	Hint          func(path string) string
 	Watch         func(preview string)
-	// Ended, if set, is called when the command went on as a job and nothing
-	// of it runs any more, before anybody sees that the job has ended.
+	// Ended, if set, is called when the command went on as a job and no process of it runs any
+	// more, before the job is shown as ended.
 	Ended func()
 }
 
@@ -63,8 +63,7 @@ type Outcome struct {
 	Warning   string        // what could not be done about it
 }
 
-// ErrNoJobs says that nothing can go on in the background, because the program
-// ends with the call.
+// ErrNoJobs says that no command can run in the background, because the program ends with the call.
 var ErrNoJobs = errors.New("nothing can go on in the background here, because this program ends with the call")
 
 // An execution is a command under way.
@@ -126,8 +125,7 @@ func (r *Executor) Run(ctx context.Context, cmd ShellCommand) (*Outcome, error) 
 	return x.out, nil
 }
 
-// reserve keeps a place for a command that is to be a job at once; nil for
-// another.
+// reserve reserves a slot for a command that starts as a job; nil for others.
 func (r *Executor) reserve(cmd ShellCommand) (*JobSlot, error) {
 	switch {
 	case !cmd.Background:
@@ -239,8 +237,7 @@ func (x *execution) warn(format string, args ...any) {
 	x.out.Warning += fmt.Sprintf(format, args...)
 }
 
-// commandEnded is what there is to do when the command itself has ended. What it
-// started may go on.
+// commandEnded handles the end of the command itself. What it started may go on.
 func (x *execution) commandEnded() {
 	status := x.process.Status()
 	rest := x.capture.Settle()
@@ -319,7 +316,7 @@ func (x *execution) adder() func(JobSpec, JobProcess, JobStreams) (JobInfo, erro
 	return x.slot.Add
 }
 
-// soFar is what was printed until now, for the job that goes on with it.
+// soFar returns the output until now, for the job that continues the command.
 func (x *execution) soFar() []byte {
 	so := x.capture.Output()
 	gap := ""
@@ -332,7 +329,7 @@ func (x *execution) soFar() []byte {
 	return []byte(so.Head + gap + so.Tail + so.Unfinished)
 }
 
-// setOutput puts what was printed into the outcome.
+// setOutput stores the output in the outcome.
 func (x *execution) setOutput() {
 	so := x.capture.Output()
 	x.out.Preview = preview(so)

@@ -102,7 +102,7 @@ func writeRequest(folder string, r JobRequest) (string, error) {
 	return path, replaceFile(path+askExt, data)
 }
 
-// decodeAnswer turns an answer back into what it says.
+// decodeAnswer decodes the error in an answer.
 func decodeAnswer(text string) error {
 	switch text {
 	case "":
@@ -129,8 +129,7 @@ func answerable(dir, id string) error {
 	return nil
 }
 
-// readBounded reads a file through no link: what a folder of jobs holds may be
-// anybody's.
+// readBounded reads a file without following links: the contents of a job's folder are not trusted.
 func readBounded(path string, most int64) ([]byte, error) {
 	f, err := openRegular(path)
 	if err != nil {
@@ -170,9 +169,8 @@ func StopForeignJob(ctx context.Context, dir, id string) (JobInfo, error) {
 	}
 }
 
-// serveRequests does what other processes ask of the job while it runs. Input has a
-// goroutine of its own: a job that does not read must not keep anyone from
-// stopping it.
+// serveRequests serves other processes' requests to the job while it runs. Input has a goroutine of
+// its own: a job that does not read must not prevent its stopping.
 func (b *job) serveRequests() {
 	inputs := make(chan pending, mostInputs)
 	defer close(inputs)
@@ -202,7 +200,7 @@ type pending struct {
 	path string
 }
 
-// done leaves the answer for the one who asked.
+// done writes the answer for the requester.
 func (p pending) done(err error) {
 	text := ""
 	if err != nil {
@@ -211,7 +209,7 @@ func (p pending) done(err error) {
 	_ = replaceFile(p.path+doneExt, []byte(text))
 }
 
-// handleRequests does what was asked up to now, in that order.
+// handleRequests handles the present requests in order.
 func (b *job) handleRequests(inputs chan<- pending) {
 	folder := filepath.Join(b.dir, askName)
 	f, err := os.Open(folder)
