@@ -41,12 +41,11 @@ func (f *FormatError) Error() string {
 	return f.Why
 }
 
-// Read reads a SKILL.md. The error is a [*Fault].
+// Read parses a SKILL.md. The error is a [*FormatError].
 //
-// Front matter begins with a first line --- and ends with the next line that
-// begins so, or with the file. It is YAML; where it is not, because a value
-// has a colon in it that YAML wants quoted, it is read once more with such
-// values taken as they are.
+// Front matter begins with a first line --- and ends with the next line that begins so, or with the
+// file. It is YAML; if it is invalid because a value contains a colon that YAML requires to be
+// quoted, it is parsed once more with such values taken literally.
 func Read(data []byte) (*Document, error) {
 	if !utf8.Valid(data) {
 		return nil, &FormatError{Code: NotUTF8, Why: "not UTF-8 text; save the file as UTF-8"}
