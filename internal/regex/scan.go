@@ -78,7 +78,7 @@ type alternative struct {
 }
 
 // NewFinder returns a Scanner of the alternatives, or nil if scanning for them is not worthwhile:
-// there are none, or more than [Most], one is empty, or so many positions of an ordinary text would
+// there are none, or too many, one is empty, or so many positions of an ordinary text would
 // be hit that a matcher is as fast alone. Portable leaves the vector instructions of the machine
 // unused; the results are the same.
 func NewFinder(alternatives []Sequence, portable bool) *Scanner {
