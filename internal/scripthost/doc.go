@@ -11,7 +11,7 @@
 // [ParseShell] parses scripts of Bun.$. A parsed script can be rendered as the
 // text that the rules check, and run. Where Bun's shell differs from others, it
 // behaves like Bun's, including its built-in commands and their messages. A
-// script acts on the machine through a [Machine] and its [Files], which check
+// script acts on the machine through a [ShellMachine] and its [ShellFiles], which check
 // the rules; the size of words, variables and outputs is bounded here.
 //
 // # Databases
