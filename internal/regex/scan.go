@@ -78,9 +78,9 @@ type alternative struct {
 }
 
 // NewFinder returns a Scanner of the alternatives, or nil if scanning for them is not worthwhile:
-// there are none, or too many, one is empty, or so many positions of an ordinary text would
-// be hit that a matcher is as fast alone. Portable leaves the vector instructions of the machine
-// unused; the results are the same.
+// there are none, or more than [MaxSequences], one is empty, or so many positions of an ordinary
+// text would be hit that a matcher is as fast alone. Portable leaves the vector instructions of the
+// machine unused; the results are the same.
 func NewFinder(alternatives []Sequence, portable bool) *Scanner {
 	if len(alternatives) == 0 || len(alternatives) > MaxSequences {
 		return nil

@@ -247,8 +247,8 @@ func (b *builder) makeDev() error {
 	return unix.Mount("devpts", "/dev/pts", "devpts", unix.MS_NOSUID|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620")
 }
 
-// makeMask creates the file that covers others. It is a socket, because a process with the right to
-// read everything ignores modes, but nothing can open a socket.
+// makeMask creates the file that covers others: a file of mode 0, or, if the process keeps
+// capabilities and so may ignore modes, a socket, which nothing can open.
 func (b *builder) makeMask() error {
 	if b.p.kept() != 0 {
 		return unix.Mknod(maskFile, unix.S_IFSOCK, 0)

@@ -7,8 +7,7 @@ import (
 )
 
 const (
-	// manyTexts is the number of texts from which on an index is filled by a thread of the lowest
-	// priority.
+	// manyTexts is the number of texts from which on an index is filled by a low-priority thread.
 	manyTexts = 256
 	// leastIndex is the least memory that an index is worth while with.
 	leastIndex = 1 << 20

@@ -81,7 +81,7 @@ func (s Skill) load() (*Text, error) {
 }
 
 // readFile reads a regular file of at most limit bytes; it does not block on a pipe or device. The
-// error is a [*Fault].
+// error is a [*FormatError].
 func readFile(path string, limit int64) ([]byte, fs.FileInfo, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
