@@ -20,8 +20,8 @@ func canonical(raw string) string {
 	return u.String()
 }
 
-// signinBare returns a URL without the parts that may contain secrets.
-func signinBare(raw string) string {
+// withoutSecrets returns a URL without the parts that may contain secrets.
+func withoutSecrets(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {
 		return ""
@@ -48,7 +48,7 @@ func safe(raw string) error {
 	case u.Scheme == "http" && loopback(u.Hostname()):
 		return nil
 	}
-	return fmt.Errorf("%w: %s", errScheme, signinBare(raw))
+	return fmt.Errorf("%w: %s", errScheme, withoutSecrets(raw))
 }
 
 // origin is scheme, host and port of a URL in one form.

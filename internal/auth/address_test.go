@@ -22,7 +22,7 @@ func TestAddresses(t *testing.T) {
 		if got := canonical(tt.addr); got != tt.canonical {
 			t.Errorf("canonical(%q) = %q, want %q", tt.addr, got, tt.canonical)
 		}
-		if got := signinBare(tt.addr); got != tt.bare {
+		if got := withoutSecrets(tt.addr); got != tt.bare {
 			t.Errorf("bare(%q) = %q, want %q", tt.addr, got, tt.bare)
 		}
 		if got := rootless(tt.addr); got != tt.rootless {

@@ -78,7 +78,7 @@ func (h *handler) discover(ctx context.Context, d demand) (*authServer, error) {
 		err = s.check(ctx, meta)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("metadata of the authorization server %s: %w", signinBare(issuer), err)
+		return nil, fmt.Errorf("metadata of the authorization server %s: %w", withoutSecrets(issuer), err)
 	}
 	return &authServer{meta: meta, resource: prm.Resource, scopes: prm.ScopesSupported}, nil
 }
@@ -91,7 +91,7 @@ func (s *scout) resource(ctx context.Context, named string) (prm *oauthex.Protec
 	places := []string{home + known + strings.TrimSuffix(s.own.EscapedPath(), "/"), home + known}
 	if named != "" {
 		if s.alone && originOf(named) != origin(s.own) {
-			return nil, false, fmt.Errorf("%s is elsewhere: %w", signinBare(named), errBarred)
+			return nil, false, fmt.Errorf("%s is elsewhere: %w", withoutSecrets(named), errBarred)
 		}
 		places = append([]string{named}, slices.DeleteFunc(places, func(p string) bool { return p == named })...)
 	}
@@ -102,7 +102,7 @@ func (s *scout) resource(ctx context.Context, named string) (prm *oauthex.Protec
 		}
 		prm, err := s.about(ctx, c, place)
 		if err != nil {
-			return nil, false, fmt.Errorf("%s: %w", signinBare(place), err)
+			return nil, false, fmt.Errorf("%s: %w", withoutSecrets(place), err)
 		}
 		if prm != nil {
 			return prm, false, nil

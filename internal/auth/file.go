@@ -65,7 +65,7 @@ type record struct {
 }
 
 // String hides secrets.
-func (r *record) String() string { return fmt.Sprintf("{%s %s}", r.Server, signinBare(r.URL)) }
+func (r *record) String() string { return fmt.Sprintf("{%s %s}", r.Server, withoutSecrets(r.URL)) }
 
 // GoString hides secrets.
 func (r *record) GoString() string { return r.String() }

@@ -142,9 +142,9 @@ func (h *handler) accept() string {
 // where names an authorization server for a person.
 func where(issuer, token string) string {
 	if originOf(issuer) == originOf(token) {
-		return signinBare(issuer)
+		return withoutSecrets(issuer)
 	}
-	return fmt.Sprintf("%s (tokens from %s)", signinBare(issuer), originOf(token))
+	return fmt.Sprintf("%s (tokens from %s)", withoutSecrets(issuer), originOf(token))
 }
 
 // recognize checks that the authorization server is the one of the last sign-in, or tells the
@@ -356,7 +356,7 @@ func (h *handler) register(ctx context.Context, v *signinVisit) error {
 	if err != nil {
 		// The error may contain the whole response, with a secret in it.
 		var no *oauthex.ClientRegistrationError
-		if errors.As(err, &no) && signinCode(no.ErrorCode) != "" {
+		if errors.As(err, &no) && errorCode(no.ErrorCode) != "" {
 			return fmt.Errorf("registering with the authorization server: it refused: %s", no.ErrorCode)
 		}
 		if ctx.Err() != nil {

@@ -147,7 +147,7 @@ func (s *SignIns) Known() ([]SignInInfo, error) {
 	infos := make([]SignInInfo, 0, len(f.Servers))
 	for _, r := range f.Servers {
 		infos = append(infos, SignInInfo{
-			Server: r.Server, URL: signinBare(r.URL), Issuer: r.Issuer, Scopes: r.Scopes, Expiry: r.Expiry,
+			Server: r.Server, URL: withoutSecrets(r.URL), Issuer: r.Issuer, Scopes: r.Scopes, Expiry: r.Expiry,
 			Token: r.AccessToken != "", Refresh: r.RefreshToken != "",
 		})
 	}
@@ -165,12 +165,12 @@ func (h *handler) signInNeeded(why string) error {
 
 // shellName is the name of a server for a command line.
 func shellName(server string) string {
-	if strings.ContainsFunc(server, func(r rune) bool { return !signinPlain(r) }) {
+	if strings.ContainsFunc(server, func(r rune) bool { return !isPlain(r) }) {
 		return fmt.Sprintf("%q", server)
 	}
 	return server
 }
 
-func signinPlain(r rune) bool {
+func isPlain(r rune) bool {
 	return r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 }

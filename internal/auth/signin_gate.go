@@ -131,7 +131,7 @@ func (g *hostGuard) vet(ctx context.Context, u *url.URL) error {
 	case u.Scheme == "http" && loopback(u.Hostname()):
 		return fmt.Errorf("%s is %s: %w", u.Host, machine, errBarred)
 	default:
-		return fmt.Errorf("%w: %s", errScheme, signinBare(u.String()))
+		return fmt.Errorf("%w: %s", errScheme, withoutSecrets(u.String()))
 	}
 	if origin(u) == origin(g.own) {
 		return nil

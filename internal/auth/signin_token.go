@@ -85,8 +85,8 @@ func (r *signinRefusal) lasting() bool {
 	return r.status >= 200 && r.status < 500 && r.status != http.StatusTooManyRequests && r.status != http.StatusRequestTimeout
 }
 
-// signinAsk sends a form to the token endpoint of r as its client.
-func signinAsk(ctx context.Context, c *http.Client, r *record, form url.Values) (*http.Response, error) {
+// requestToken sends a form to the token endpoint of r as its client.
+func requestToken(ctx context.Context, c *http.Client, r *record, form url.Values) (*http.Response, error) {
 	if r.AuthStyle != styleBasic {
 		form.Set("client_id", r.ClientID)
 		if r.AuthStyle == stylePost {
@@ -120,7 +120,7 @@ func still(c *http.Client) *http.Client {
 // was asked for.
 func (h *handler) obtain(ctx context.Context, r *record, form url.Values) (*grant, error) {
 	started := h.store.now()
-	resp, err := signinAsk(ctx, h.http(), h.dress(r), form)
+	resp, err := requestToken(ctx, h.http(), h.dress(r), form)
 	if err != nil {
 		if u, ok := errors.AsType[*url.Error](err); ok {
 			err = u.Err
@@ -151,7 +151,7 @@ func parseGrant(status int, data []byte, started time.Time) (*grant, error) {
 	}
 	bad := json.Unmarshal(data, &a) != nil
 	if status < 200 || status > 299 || !bad && a.Error != "" {
-		return nil, &signinRefusal{status: status, code: signinCode(a.Error)}
+		return nil, &signinRefusal{status: status, code: errorCode(a.Error)}
 	}
 	switch {
 	case bad:
@@ -186,10 +186,10 @@ func tokenText(s string) bool {
 	return s != "" && len(s) <= maxToken && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// signinCode returns s if it looks like an OAuth error code, else nothing: a server's text is not
+// errorCode returns s if it looks like an OAuth error code, else nothing: a server's text is not
 // passed on.
-func signinCode(s string) string {
-	if len(s) > 64 || strings.ContainsFunc(s, func(r rune) bool { return !signinPlain(r) }) {
+func errorCode(s string) string {
+	if len(s) > 64 || strings.ContainsFunc(s, func(r rune) bool { return !isPlain(r) }) {
 		return ""
 	}
 	return s

@@ -35,7 +35,7 @@ func redactJSON(raw json.RawMessage) json.RawMessage {
 // is kept. Nothing stays nothing.
 func redactMember(name string, value json.RawMessage) json.RawMessage {
 	if len(value) > 0 && secretName(name) {
-		return redactQuoted(redaction)
+		return quoted(redaction)
 	}
 	return redactJSON(value)
 }
@@ -81,7 +81,7 @@ func (r *redactor) value(secret bool) error {
 		if secret {
 			v, r.follows = redaction, false
 		}
-		r.out.Write(redactQuoted(redactText(v)))
+		r.out.Write(quoted(redactText(v)))
 	case nil:
 		r.out.WriteString("null")
 	default:
@@ -104,7 +104,7 @@ func (r *redactor) container(open json.Delim, secret bool) error {
 				return err
 			}
 			key := fmt.Sprint(tok)
-			r.out.Write(redactQuoted(key))
+			r.out.Write(quoted(key))
 			r.out.WriteByte(':')
 			inside = secret || secretName(key)
 			r.variables = key == "environment" || key == "env"
@@ -210,12 +210,4 @@ func secretParameter(name string) bool {
 		}
 	}
 	return false
-}
-
-func redactQuoted(s string) []byte {
-	b, err := json.Marshal(s)
-	if err != nil { // a string always encodes
-		return []byte(`""`)
-	}
-	return b
 }

@@ -69,7 +69,7 @@ func writeScaffold(dir, name, lang string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if other := scaffoldTaken(dir, name); other != "" {
+	if other := nameTaken(dir, name); other != "" {
 		return nil, fmt.Errorf("there is a tool %s already: %s. Take another name, or remove that file first", name, other)
 	}
 	var w writer
@@ -96,11 +96,11 @@ func scaffoldNext(dir, name, lang string) []string {
 	if runtime.GOOS == "windows" {
 		program += ".exe"
 	}
-	return []string{fmt.Sprintf("go build -C %s -o %s .", scaffoldQuoted(filepath.Join(dir, "tool-src", name)), program), test}
+	return []string{fmt.Sprintf("go build -C %s -o %s .", quoteForShell(filepath.Join(dir, "tool-src", name)), program), test}
 }
 
-// scaffoldQuoted is a path as a shell reads it.
-func scaffoldQuoted(path string) string {
+// quoteForShell is a path as a shell reads it.
+func quoteForShell(path string) string {
 	if strings.ContainsAny(path, " \t'\"\\$`&;|<>()*?[]#~!{}") && runtime.GOOS != "windows" {
 		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 	}
@@ -132,8 +132,8 @@ func toolsOf(dir string) string {
 	return "tool"
 }
 
-// scaffoldTaken finds a file that defines or describes a tool of the name.
-func scaffoldTaken(dir, name string) (about string) {
+// nameTaken finds a file that defines or describes a tool of the name.
+func nameTaken(dir, name string) (about string) {
 	for _, sub := range []string{"tool", "tools"} {
 		entries, _ := os.ReadDir(filepath.Join(dir, sub))
 		for _, e := range entries {

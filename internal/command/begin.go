@@ -102,7 +102,7 @@ func leadingVariable(value string) (name string, ok bool) {
 			return "", false
 		}
 	}
-	return name, ok && dollar && name != "" && strings.Trim(name, judgeLetters) == ""
+	return name, ok && dollar && name != "" && strings.Trim(name, nameLetters) == ""
 }
 
 // constant are all values that a variable can have, if the text says them.

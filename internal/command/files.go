@@ -189,7 +189,7 @@ func (f *accessFinder) askLinked(ctx context.Context, a Access, name string) (un
 		if !ok {
 			continue
 		}
-		if f.follow--; f.follow < 0 || len(l.to)+len(rest) > judgeMaxFollowed {
+		if f.follow--; f.follow < 0 || len(l.to)+len(rest) > maxNameGrowth {
 			return unknown(a), nil
 		}
 		more, err := f.askFile(ctx, a, l.to+rest)
@@ -412,14 +412,14 @@ func variable(raw string) (before, name, after string, ok bool) {
 	if braced, found := strings.CutPrefix(rest, "{"); found {
 		name, after, ok = strings.Cut(braced, "}")
 	} else {
-		n := len(rest) - len(strings.TrimLeft(rest, judgeLetters))
+		n := len(rest) - len(strings.TrimLeft(rest, nameLetters))
 		name, after = rest[:n], rest[n:]
 	}
-	ok = ok && name != "" && strings.Trim(name, judgeLetters) == "" && !strings.ContainsAny(before+after, "$`{}()<>[]'\\~")
+	ok = ok && name != "" && strings.Trim(name, nameLetters) == "" && !strings.ContainsAny(before+after, "$`{}()<>[]'\\~")
 	return before, name, after, ok
 }
 
-const judgeLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
+const nameLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
 
 // tilde expands a ~ in front of a name.
 func (f *accessFinder) tilde(name string) (string, bool) {

@@ -11,12 +11,12 @@ import (
 
 // Limits for one command line. Beyond them, a file counts as not known.
 const (
-	judgeMaxNames    = 50_000  // names in the text, expanded
+	maxExpandedNames = 50_000  // names in the text, expanded
 	maxMatches       = 1000    // files that a pattern matches
 	maxEntries       = 200_000 // names of folders that are listed
 	maxLinks         = 128     // links that the line makes
 	maxFollow        = 1000    // times that one of them is followed
-	judgeMaxFollowed = 1024    // how long a name grows by that
+	maxNameGrowth    = 1024    // how long a name grows by that
 
 	maxLooking = 500 * time.Millisecond // for other names of files
 )

@@ -68,7 +68,7 @@ func (l *Judged) Requests(ctx context.Context, by Filterer) ([]permission.Reques
 	if !l.runnable() {
 		return nil, ErrNoCommand
 	}
-	found := &accessFinder{Judged: l, files: l.files.WithCache(), by: by, left: maxEntries, words: judgeMaxNames, follow: maxFollow, globs: !l.changesGlobs()}
+	found := &accessFinder{Judged: l, files: l.files.WithCache(), by: by, left: maxEntries, words: maxExpandedNames, follow: maxFollow, globs: !l.changesGlobs()}
 	bash := commands{at: map[string]int{}, seen: map[uncertaintyKey]bool{}, req: permission.Request{
 		Permission: "bash", Metadata: l.requestMetadata(),
 		Spellings: map[string][]string{}, Uncertainties: map[string][]permission.Uncertainty{},

@@ -9,7 +9,7 @@ import (
 // revision reports whether a word of a git command names a branch, a tag or a commit of the
 // worktree. Any other word is a file, even a missing one, which git restores.
 func (f *accessFinder) revision(word string) bool {
-	if judgeComputed(word) {
+	if isObjectName(word) {
 		return true
 	}
 	top := f.files.Worktree
@@ -38,8 +38,8 @@ func (f *accessFinder) revision(word string) bool {
 	return strings.Contains(f.packed, "/"+word+"\n")
 }
 
-// judgeComputed reports whether a word looks like the id of a commit.
-func judgeComputed(word string) bool {
+// isObjectName reports whether a word looks like the id of a commit.
+func isObjectName(word string) bool {
 	return word == "" || strings.ContainsAny(word, "~^:@{}") || strings.HasSuffix(word, "HEAD") ||
 		len(word) >= 4 && strings.Trim(word, "0123456789abcdef") == ""
 }

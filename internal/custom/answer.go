@@ -25,7 +25,7 @@ func readAnswer(out []byte) (res *tool.Result, said string, err error) {
 	if keys == nil {
 		return &tool.Result{Output: strings.ToValidUTF8(string(out), "\ufffd"), Metadata: map[string]any{}}, "", nil
 	}
-	if said = programComplaint(keys["error"]); said != "" {
+	if said = complaintOf(keys["error"]); said != "" {
 		return nil, said, nil
 	}
 	res, err = readResult(keys)
@@ -43,14 +43,14 @@ func answerKeys(out []byte) map[string]json.RawMessage {
 	if json.Unmarshal(out, &keys) != nil {
 		return nil
 	}
-	if _, ok := keys["output"]; !ok && programComplaint(keys["error"]) == "" {
+	if _, ok := keys["output"]; !ok && complaintOf(keys["error"]) == "" {
 		return nil
 	}
 	return keys
 }
 
-// programComplaint is the text of an error that a program gives; "" if it gives none.
-func programComplaint(raw json.RawMessage) string {
+// complaintOf is the text of an error that a program gives; "" if it gives none.
+func complaintOf(raw json.RawMessage) string {
 	if len(raw) == 0 {
 		return ""
 	}

@@ -53,7 +53,7 @@ type question struct {
 
 // call runs the program for a call.
 func (r *Programs) call(ctx context.Context, c *tool.Call, d ProgramTool) (*tool.Result, error) {
-	asked, err := programEncode(question{Tool: d.ID, Name: d.Name, Args: argumentsOf(c), Context: r.context(c)})
+	asked, err := encodeJSON(question{Tool: d.ID, Name: d.Name, Args: argumentsOf(c), Context: r.context(c)})
 	if err != nil {
 		return nil, fmt.Errorf("the arguments of %s: %w", d.ID, err)
 	}
@@ -72,7 +72,7 @@ func (r *Programs) call(ctx context.Context, c *tool.Call, d ProgramTool) (*tool
 	case unknownToEnv(d.File, reply):
 		return nil, tool.Fail("program-start", "%s", unstarted(name, d.File, fs.ErrNotExist))
 	case reply.Code != 0:
-		return nil, tool.Fail("program-failed", "%s %s", name, programEnding(reply))
+		return nil, tool.Fail("program-failed", "%s %s", name, programEndText(reply))
 	case err != nil:
 		return nil, tool.Fail("program-answer", "%s gave an answer that can not be used: %w. This is a mistake in the tool itself; do without it or have it mended.", name, err)
 	}

@@ -125,15 +125,15 @@ func (r *Programs) askDescription(ctx context.Context, file string) ([]byte, err
 	case unknownToEnv(file, reply):
 		return nil, errors.New(unstarted(line(file, maxPath), file, fs.ErrNotExist))
 	case reply.Code != 0:
-		return nil, faulty(file, fmt.Errorf("'describe' %s%s", programEnding(reply), beside))
+		return nil, faulty(file, fmt.Errorf("'describe' %s%s", programEndText(reply), beside))
 	case len(bytes.TrimSpace(reply.Out)) == 0:
 		return nil, faulty(file, errors.New("'describe' printed nothing"+beside))
 	}
 	return reply.Out, nil
 }
 
-// programEnding describes a failed end of a program.
-func programEnding(reply process.Reply) string {
+// programEndText describes a failed end of a program.
+func programEndText(reply process.Reply) string {
 	how := "ended with code " + strconv.Itoa(reply.Code)
 	if reply.Signal != "" {
 		how = "was ended by the signal " + reply.Signal

@@ -183,13 +183,13 @@ func (r *Programs) After(ctx context.Context, c *tool.Call, res *tool.Result, h 
 
 // Event sends an event to a hook: an object with type and properties. It waits for the command.
 func (r *Programs) Event(ctx context.Context, event json.RawMessage, h ProgramHook) error {
-	asked, err := programEncode(hookInput{Hook: "event", Event: event})
+	asked, err := encodeJSON(hookInput{Hook: "event", Event: event})
 	if err != nil {
 		return fmt.Errorf("%s: %w", h, err)
 	}
 	reply, err := r.put(ctx, r.quiet(""), h, process.Dialog{Question: asked, Time: h.time()})
 	if err == nil && reply.Code != 0 {
-		err = fmt.Errorf("%s %s", h, programEnding(reply))
+		err = fmt.Errorf("%s %s", h, programEndText(reply))
 	}
 	return err
 }
@@ -214,7 +214,7 @@ func (r *Programs) consult(ctx context.Context, c *tool.Call, h ProgramHook, o h
 		return v, nil
 	case h.Required:
 		v = word{}
-		v.Block = "The call is not made, because a hook that is required failed: " + programStopped(err.Error()) + " Mend the hook, or do not mark it as required."
+		v.Block = "The call is not made, because a hook that is required failed: " + asSentence(err.Error()) + " Mend the hook, or do not mark it as required."
 		return v, nil
 	}
 	v = word{}
@@ -222,8 +222,8 @@ func (r *Programs) consult(ctx context.Context, c *tool.Call, h ProgramHook, o h
 	return v, nil
 }
 
-// programStopped is a sentence with a full stop, whether it has one or not.
-func programStopped(s string) string {
+// asSentence is a sentence with a full stop, whether it has one or not.
+func asSentence(s string) string {
 	s = strings.TrimSpace(s)
 	if s != "" && strings.ContainsRune(".!?", rune(s[len(s)-1])) {
 		return s
@@ -233,7 +233,7 @@ func programStopped(s string) string {
 
 // hear runs the command of a hook and parses its decision.
 func (r *Programs) hear(ctx context.Context, c *tool.Call, h ProgramHook, o hookInput) (word, error) {
-	asked, err := programEncode(o)
+	asked, err := encodeJSON(o)
 	if err != nil {
 		return word{}, fmt.Errorf("%s can not be told of the call: %w", h, err)
 	}
@@ -244,7 +244,7 @@ func (r *Programs) hear(ctx context.Context, c *tool.Call, h ProgramHook, o hook
 	case reply.Code == exitBlock:
 		return word{HookVerdict: HookVerdict{Block: readable(reply.Said, maxComplaint)}, blocked: true}, nil
 	case reply.Code != 0:
-		return word{}, fmt.Errorf("%s %s", h, programEnding(reply))
+		return word{}, fmt.Errorf("%s %s", h, programEndText(reply))
 	}
 	v, err := readWord(reply.Out, o.Hook)
 	if err != nil {

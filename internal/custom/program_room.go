@@ -198,9 +198,9 @@ func (r *Programs) context(c *tool.Call) hookContext {
 	}
 }
 
-// programEncode writes a question: one line, as plain as JSON can be, so that a shell
+// encodeJSON writes a question: one line, as plain as JSON can be, so that a shell
 // can read it.
-func programEncode(v any) ([]byte, error) {
+func encodeJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

@@ -19,7 +19,7 @@ const (
 func loosen(line string, way int) string {
 	switch way {
 	case noTail:
-		return strings.TrimRightFunc(line, patchIsSpace)
+		return strings.TrimRightFunc(line, isSpace)
 	case noEnds:
 		return trim(line)
 	case folded:
@@ -29,17 +29,7 @@ func loosen(line string, way int) string {
 }
 
 // trim takes the white space off both ends.
-func trim(s string) string { return strings.TrimFunc(s, patchIsSpace) }
-
-// patchIsSpace reports what JavaScript calls white, by which such patches are
-// compared elsewhere.
-func patchIsSpace(r rune) bool {
-	switch {
-	case r >= '\t' && r <= '\r', r == ' ', r == 0xA0, r == 0x1680, r == 0x202F, r == 0x205F, r == 0x3000, r == 0xFEFF:
-		return true
-	}
-	return r >= 0x2000 && r <= 0x200A || r == 0x2028 || r == 0x2029
-}
+func trim(s string) string { return strings.TrimFunc(s, isSpace) }
 
 // fold replaces typographic quotes, dashes, dots and spaces.
 func fold(s string) string {

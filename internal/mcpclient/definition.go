@@ -88,7 +88,7 @@ func DefinitionOf(server string, t *mcp.Tool) (Definition, error) {
 
 // Hash returns a text that changes when the server's description of the tool, or the program behind
 // it, changes. It does not depend on the order of keys in the schema, or on where the tool is used.
-func (d Definition) Hash() string { return foreignDigest(d.Origin, d.shape()) }
+func (d Definition) Hash() string { return definitionDigest(d.Origin, d.shape()) }
 
 // shape is the Hash of the description alone, independent of the program.
 func (d Definition) shape() string {
@@ -97,10 +97,10 @@ func (d Definition) shape() string {
 		schema = d.Input
 	}
 	hints := fmt.Sprint(d.ReadOnly, d.Destructive, d.Idempotent, d.OpenWorld)
-	return foreignDigest(d.Server, d.Tool, d.Title, d.Description, hints, string(schema))
+	return definitionDigest(d.Server, d.Tool, d.Title, d.Description, hints, string(schema))
 }
 
-func foreignDigest(parts ...string) string {
+func definitionDigest(parts ...string) string {
 	h := sha256.New()
 	for _, part := range parts {
 		fmt.Fprintf(h, "%d:%s", len(part), part)

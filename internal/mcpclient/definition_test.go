@@ -41,8 +41,8 @@ func FuzzName(f *testing.F) {
 		if strings.Trim(got, letters) != "" {
 			t.Errorf("%q has other characters", got)
 		}
-		if foreignClean(got) != got {
-			t.Errorf("%q becomes %q", got, foreignClean(got))
+		if cleanName(got) != got {
+			t.Errorf("%q becomes %q", got, cleanName(got))
 		}
 	})
 }

@@ -37,7 +37,7 @@ func (r *reader) schema(v any, depth int) (*jsonschema.Schema, facts, error) {
 		m = v
 	case bool:
 		if !v {
-			return foreignNothing(), facts{}, nil
+			return neverSchema(), facts{}, nil
 		}
 	default:
 		ok := false

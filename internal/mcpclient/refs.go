@@ -148,7 +148,7 @@ func (r *reader) refer(ref string) (string, error) {
 
 // unused returns a name for a definition that no other has.
 func (r *reader) unused(want string) string {
-	want, _ = text.Cut(foreignClean(want), 64)
+	want, _ = text.Cut(cleanName(want), 64)
 	if want == "" {
 		want = "_"
 	}

@@ -203,15 +203,15 @@ func (r *reader) object(s *jsonschema.Schema) error {
 	}
 	h := hoist{defs: r.defs, seen: map[*jsonschema.Schema]bool{}, to: s}
 	h.visit(s)
-	s.AdditionalProperties = foreignNothing()
+	s.AdditionalProperties = neverSchema()
 	if h.open {
 		s.AdditionalProperties = &jsonschema.Schema{}
 	}
 	return nil
 }
 
-// foreignNothing returns the schema that nothing fits.
-func foreignNothing() *jsonschema.Schema { return &jsonschema.Schema{Not: &jsonschema.Schema{}} }
+// neverSchema returns the schema that nothing fits.
+func neverSchema() *jsonschema.Schema { return &jsonschema.Schema{Not: &jsonschema.Schema{}} }
 
 func isNothing(s *jsonschema.Schema) bool { return s != nil && s.Not != nil && isAny(s.Not) }
 

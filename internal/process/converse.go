@@ -118,7 +118,7 @@ func (r *Executor) Converse(ctx context.Context, p Program, t Dialog) (Reply, er
 	status := process.Status()
 	reply.Code = status.Code
 	if status.Signal != 0 {
-		reply.Signal = runSignalName(status.Signal)
+		reply.Signal = signalNameOf(status.Signal)
 	}
 	if err == nil && status.Err != nil {
 		err = fmt.Errorf("%s: %w", p.Path, status.Err)

@@ -245,7 +245,7 @@ func (x *execution) commandEnded() {
 	case status.Err != nil:
 		x.warn("how it ended is not known: %v", status.Err)
 	case status.Signal != 0:
-		x.out.Signal = runSignalName(status.Signal)
+		x.out.Signal = signalNameOf(status.Signal)
 	default:
 		x.out.Exit = &status.Code
 	}

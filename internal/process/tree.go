@@ -23,7 +23,7 @@ func (t processTree) Left() int {
 func (t processTree) Status() (code int, signal string) {
 	s := t.Process.Status()
 	if s.Signal != 0 {
-		return s.Code, runSignalName(s.Signal)
+		return s.Code, signalNameOf(s.Signal)
 	}
 	return s.Code, ""
 }
@@ -43,7 +43,7 @@ func (t processTree) End(grace time.Duration) error {
 	return err
 }
 
-func runSignalName(sig syscall.Signal) string {
+func signalNameOf(sig syscall.Signal) string {
 	for _, name := range signalNames() {
 		if s, err := signalOf(name); err == nil && s == sig {
 			return "SIG" + name

@@ -113,16 +113,4 @@ type FileFacts struct {
 	Milliseconds float64 // when it was changed, since 1970
 }
 
-// What a file is, in the bits of its mode.
-const (
-	bunshellKindMask = 0o170000
-	kindPipe         = 0o010000
-	bunshellKindChar = 0o020000
-	bunshellKindDir  = 0o040000
-	kindBlock        = 0o060000
-	bunshellKindFile = 0o100000
-	bunshellKindLink = 0o120000
-	kindSocket       = 0o140000
-)
-
-func (f FileFacts) dir() bool { return f.Mode&bunshellKindMask == bunshellKindDir }
+func (f FileFacts) dir() bool { return f.Mode&kindMask == kindDir }

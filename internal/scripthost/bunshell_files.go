@@ -32,7 +32,7 @@ func (b *builtin) rm(ctx context.Context, args []string) error {
 	}
 	r := removalOf(set)
 	for _, name := range names {
-		if err := b.removeOne(ctx, name, r); err != nil && !(r.force && bunshellMissing(err)) {
+		if err := b.removeOne(ctx, name, r); err != nil && !(r.force && isMissing(err)) {
 			err = b.fileError(ctx, name, err)
 			if err != nil {
 				return err
@@ -221,7 +221,7 @@ func (b *builtin) mv(ctx context.Context, args []string) error {
 	into, err := b.isFolder(ctx, target)
 	switch {
 	case err == nil:
-	case !bunshellMissing(err) && !errors.Is(err, syscall.ENOTDIR), len(sources) > 1:
+	case !isMissing(err) && !errors.Is(err, syscall.ENOTDIR), len(sources) > 1:
 		return b.fileError(ctx, target, err)
 	}
 	if len(sources) > 1 && !into {
@@ -277,9 +277,6 @@ func (b *builtin) moveOne(ctx context.Context, source, target string, into, keep
 	}
 	return nil
 }
-
-// bunshellMissing reports whether an error means that a file does not exist.
-func bunshellMissing(err error) bool { return errors.Is(err, os.ErrNotExist) }
 
 // bunshellTrimmed is a name without separators at its end.
 func bunshellTrimmed(name string) string {

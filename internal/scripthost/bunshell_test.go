@@ -125,7 +125,7 @@ func TestListedLong(t *testing.T) {
 	var out strings.Builder
 	l := &listing{builtin: &builtin{out: bufio.NewWriter(&out)}, long: true}
 	old := float64(time.Date(2020, 1, 5, 10, 0, 0, 0, time.UTC).UnixMilli())
-	l.printEntry("file", FileFacts{Mode: bunshellKindFile | 0o644, Nlink: 1, UID: 1000, GID: 100, Size: 12345, Milliseconds: old})
+	l.printEntry("file", FileFacts{Mode: kindFile | 0o644, Nlink: 1, UID: 1000, GID: 100, Size: 12345, Milliseconds: old})
 	_ = l.out.Flush()
 	if want := "-rw-r--r--   1  1000   100    12345 Jan 05  2020 file\n"; out.String() != want {
 		t.Errorf("%q, not %q", out.String(), want)
@@ -134,7 +134,7 @@ func TestListedLong(t *testing.T) {
 	if got, want := day(now), now.UTC().Format("Jan 02 15:04"); got != want {
 		t.Errorf("%q, not %q", got, want)
 	}
-	for mode, want := range map[uint32]string{bunshellKindDir | 0o755: "drwxr-xr-x", bunshellKindLink | 0o777: "lrwxrwxrwx", bunshellKindChar | 0o600: "crw-------"} {
+	for mode, want := range map[uint32]string{kindDir | 0o755: "drwxr-xr-x", kindLink | 0o777: "lrwxrwxrwx", kindChar | 0o600: "crw-------"} {
 		if got := letters(mode); got != want {
 			t.Errorf("%o is %q", mode, got)
 		}

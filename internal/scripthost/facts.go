@@ -4,11 +4,14 @@ import "io/fs"
 
 // What a file is, in the bits of its mode.
 const (
-	kindMask = 0o170000
-	kindChar = 0o020000
-	kindDir  = 0o040000
-	kindFile = 0o100000
-	kindLink = 0o120000
+	kindMask   = 0o170000
+	kindPipe   = 0o010000
+	kindChar   = 0o020000
+	kindDir    = 0o040000
+	kindBlock  = 0o060000
+	kindFile   = 0o100000
+	kindLink   = 0o120000
+	kindSocket = 0o140000
 )
 
 // facts are the attributes of a file, named as in Node.

@@ -36,12 +36,12 @@ func function[F any](p uintptr) F { return *(*F)(unsafe.Pointer(&struct{ p uintp
 func (g *guard) install(tls *libc.TLS) (uintptr, error) {
 	usual := lib.Xsqlite3_vfs_find(tls, 0)
 	if usual == 0 {
-		return 0, sqliteFailure(lib.SQLITE_ERROR, "there is no way to files", -1)
+		return 0, dbFailure(lib.SQLITE_ERROR, "there is no way to files", -1)
 	}
 	below := *pointer[lib.Tsqlite3_vfs](usual)
 	g.vfs = lib.Xsqlite3_malloc64(tls, uint64(unsafe.Sizeof(below)))
 	if g.vfs == 0 {
-		return 0, sqliteFailure(lib.SQLITE_NOMEM, "out of memory", -1)
+		return 0, dbFailure(lib.SQLITE_NOMEM, "out of memory", -1)
 	}
 	var err error
 	if g.name, err = libc.CString(fmt.Sprintf("helve-%x", g.vfs)); err != nil {
@@ -67,7 +67,7 @@ func (g *guard) install(tls *libc.TLS) (uintptr, error) {
 	own.FxOpen, own.FxDelete = address(&g.xOpen), address(&g.xDelete)
 	*pointer[lib.Tsqlite3_vfs](g.vfs) = own
 	if rc := lib.Xsqlite3_vfs_register(tls, g.vfs, 0); rc != lib.SQLITE_OK {
-		return 0, sqliteFailure(rc, "the way to files can not be made", -1)
+		return 0, dbFailure(rc, "the way to files can not be made", -1)
 	}
 	return g.name, nil
 }

@@ -122,7 +122,7 @@ func (l *listing) listBelow(ctx context.Context, in ShellFolder, name string, en
 		if err == nil {
 			err = l.listFolder(ctx, next, bunshellTrimmed(name)+"/"+e.Name())
 		}
-		if err != nil && !bunshellMissing(err) {
+		if err != nil && !isMissing(err) {
 			return err
 		}
 	}
@@ -151,14 +151,14 @@ func (l *listing) printEntry(name string, st FileFacts) {
 // letters are a mode as ls writes it.
 func letters(mode uint32) string {
 	kind := "?"
-	switch mode & bunshellKindMask {
-	case bunshellKindFile:
+	switch mode & kindMask {
+	case kindFile:
 		kind = "-"
-	case bunshellKindDir:
+	case kindDir:
 		kind = "d"
-	case bunshellKindLink:
+	case kindLink:
 		kind = "l"
-	case bunshellKindChar:
+	case kindChar:
 		kind = "c"
 	case kindBlock:
 		kind = "b"

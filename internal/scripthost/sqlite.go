@@ -295,7 +295,7 @@ func (s *statement) bytesAt(i int32, blob bool) []byte {
 func (s *statement) copyIn(b []byte) (uintptr, error) {
 	p := lib.Xsqlite3_malloc64(s.d.tls, uint64(len(b))+1)
 	if p == 0 {
-		return 0, sqliteFailure(lib.SQLITE_NOMEM, "out of memory", -1)
+		return 0, dbFailure(lib.SQLITE_NOMEM, "out of memory", -1)
 	}
 	copy(unsafe.Slice(pointer[byte](p), len(b)), b)
 	runtime.KeepAlive(b)
@@ -319,7 +319,7 @@ func (s *statement) bind(i int, v any) error {
 			raw = []byte(v.(string))
 		}
 		if len(raw) > longestValue {
-			return sqliteFailure(lib.SQLITE_TOOBIG, "string or blob too big", -1)
+			return dbFailure(lib.SQLITE_TOOBIG, "string or blob too big", -1)
 		}
 		p, err := s.copyIn(raw)
 		if err != nil {
@@ -342,7 +342,7 @@ func (s *statement) bind(i int, v any) error {
 // is added to the error's position; -1 for no text.
 func (d *DB) lastError(rc int32, from int) error {
 	if d.db == 0 {
-		return sqliteFailure(rc, libc.GoString(lib.Xsqlite3_errstr(d.tls, rc)), -1)
+		return dbFailure(rc, libc.GoString(lib.Xsqlite3_errstr(d.tls, rc)), -1)
 	}
 	offset := -1
 	if from >= 0 {
@@ -352,9 +352,9 @@ func (d *DB) lastError(rc int32, from int) error {
 	}
 	message := libc.GoString(lib.Xsqlite3_errmsg(d.tls, d.db))
 	if d.guard.denied != "" && rc&0xff != lib.SQLITE_INTERRUPT {
-		return sqliteFailure(lib.SQLITE_AUTH, d.guard.denied, -1)
+		return dbFailure(lib.SQLITE_AUTH, d.guard.denied, -1)
 	}
-	return sqliteFailure(rc, message, offset)
+	return dbFailure(rc, message, offset)
 }
 
 // DBClosed is the error for use of a closed database.

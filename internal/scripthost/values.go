@@ -57,7 +57,7 @@ func markedValue(raw json.RawMessage) (any, error) {
 	case v.Int != nil:
 		n, err := strconv.ParseInt(*v.Int, 10, 64)
 		if err != nil {
-			return nil, &script.Failure{Name: "RangeError", Message: fmt.Sprintf("BigInt value '%s' is out of range", sqliteBrief(*v.Int))}
+			return nil, &script.Failure{Name: "RangeError", Message: fmt.Sprintf("BigInt value '%s' is out of range", briefValue(*v.Int))}
 		}
 		return n, nil
 	case v.Real != nil:
@@ -77,8 +77,8 @@ func notBindable() error {
 	return &script.Failure{Name: "TypeError", Message: "Binding expected string, TypedArray, boolean, number, bigint or null"}
 }
 
-// sqliteBrief shortens what a script chose the length of.
-func sqliteBrief(s string) string {
+// briefValue shortens what a script chose the length of.
+func briefValue(s string) string {
 	if short, cut := text.Cut(s, 200); cut {
 		return short + "…"
 	}
@@ -145,11 +145,11 @@ func appendText(out, s []byte) []byte {
 
 // DBCannotOpen is the error for a file that cannot be opened as a database.
 func DBCannotOpen() error {
-	return sqliteFailure(lib.SQLITE_CANTOPEN, "unable to open database file", -1)
+	return dbFailure(lib.SQLITE_CANTOPEN, "unable to open database file", -1)
 }
 
-// sqliteFailure is an error as bun:sqlite words it.
-func sqliteFailure(rc int32, message string, offset int) error {
+// dbFailure is an error as bun:sqlite words it.
+func dbFailure(rc int32, message string, offset int) error {
 	data := fmt.Sprintf(`{"errno":%d}`, rc)
 	if offset >= 0 {
 		data = fmt.Sprintf(`{"errno":%d,"offset":%d}`, rc, offset)

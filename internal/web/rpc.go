@@ -40,7 +40,7 @@ func readReply(body []byte, cut bool) (string, error) {
 	case r.done:
 		return r.text, r.err
 	case cut:
-		return "", lookupTooLong()
+		return "", replyTooLong()
 	case events == 0 && len(trimmed) > 0:
 		return "", &rawSearchError{code: "reply", text: "the reply is neither JSON nor a stream of events: " + string(trimmed)}
 	}

@@ -221,7 +221,7 @@ func (s *site) decode(p *Page, into any) error {
 	case err == nil:
 		return nil
 	case p.Cut:
-		return lookupTooLong()
+		return replyTooLong()
 	}
 	head, _ := text.Cut(strings.TrimSpace(string(p.Body)), 100)
 	f := &rawSearchError{code: "reply", text: fmt.Sprintf("the reply is not the JSON that was asked for; it begins with %q", s.secret.hide(oneLine(head)))}
@@ -231,8 +231,8 @@ func (s *site) decode(p *Page, into any) error {
 	return f
 }
 
-// lookupTooLong is the error for a reply that is unusable because its end is missing.
-func lookupTooLong() error {
+// replyTooLong is the error for a reply that is unusable because its end is missing.
+func replyTooLong() error {
 	return &rawSearchError{
 		code: "reply",
 		text: fmt.Sprintf("the reply was cut off: it is longer than %d MiB or the connection broke", maxReply>>20),
