@@ -128,12 +128,9 @@ func (g *garden) change() {
 	case 14:
 		err = g.repo()
 	case 15:
-		err = os.Link(p, g.file())
-	case 16: // a second name outside, which the tree hears of as the mode changes
-		other := filepath.Join(g.top, "out", fmt.Sprint("link", g.next(3)))
-		if err = os.Link(p, other); err == nil {
-			err = os.Chmod(p, 0o600)
-		}
+		err = linkAloud(p, g.file())
+	case 16:
+		err = linkAloud(p, filepath.Join(g.top, "out", fmt.Sprint("link", g.next(3))))
 	case 17:
 		err = overwrite(filepath.Join(g.top, "out", fmt.Sprint("link", g.next(3))))
 	case 18:
@@ -174,6 +171,15 @@ func appendTo(name, text string) error {
 	}
 	_, err = f.WriteString(text)
 	return errors.Join(err, f.Close())
+}
+
+// linkAloud gives a file a second name. A tree that holds only the first one,
+// as one of work/a or of work does, hears of it because the mode changes.
+func linkAloud(name, other string) error {
+	if err := os.Link(name, other); err != nil {
+		return err
+	}
+	return os.Chmod(name, 0o600)
 }
 
 // overwrite changes a file, but neither its size nor its time.
