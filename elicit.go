@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/helve-dev/helve/internal/mcpclient"
 	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -20,8 +20,8 @@ const (
 
 // elicit asks the person the question of an MCP server, in the session whose call the server works
 // for. If that session is not known, or nobody can answer, it declines.
-func (r *Runtime) elicit(ctx context.Context, server string, e mcpclient.Elicitation) (mcpclient.ElicitationAnswer, error) {
-	declined := mcpclient.ElicitationAnswer{Action: "decline"}
+func (r *Runtime) elicit(ctx context.Context, server string, e mcp.Elicitation) (mcp.ElicitationAnswer, error) {
+	declined := mcp.ElicitationAnswer{Action: "decline"}
 	c, ok := r.running.only(func(name string) bool {
 		owner, ok := r.pool.Owner(name)
 		return ok && owner == server
@@ -35,7 +35,7 @@ func (r *Runtime) elicit(ctx context.Context, server string, e mcpclient.Elicita
 	case err == nil:
 		return form.read(answers), nil
 	case ctx.Err() != nil:
-		return mcpclient.ElicitationAnswer{}, err
+		return mcp.ElicitationAnswer{}, err
 	case tool.KindOf(err) == tool.Unattended:
 		r.log.Warn("an MCP server asked something, and nobody is here to answer", "server", server)
 	}
@@ -44,11 +44,11 @@ func (r *Runtime) elicit(ctx context.Context, server string, e mcpclient.Elicita
 
 // A form is an elicitation as a list of questions.
 type form struct {
-	fields    []mcpclient.Field // one for each question; none for a plain yes or no
+	fields    []mcp.Field // one for each question; none for a plain yes or no
 	questions []tool.Question
 }
 
-func newForm(server string, e mcpclient.Elicitation) form {
+func newForm(server string, e mcp.Elicitation) form {
 	said := fmt.Sprintf("The MCP server %s asks: %s", text.VisibleLine(server), text.VisibleLine(e.Message))
 	if e.URL != "" {
 		said += fmt.Sprintf(" It wants you to open %s", text.VisibleLine(e.URL))
@@ -68,7 +68,7 @@ func newForm(server string, e mcpclient.Elicitation) form {
 	return f
 }
 
-func describeField(f mcpclient.Field) string {
+func describeField(f mcp.Field) string {
 	said := text.VisibleLine(f.Name)
 	if f.Title != "" {
 		said = text.VisibleLine(f.Title)
@@ -83,7 +83,7 @@ func describeField(f mcpclient.Field) string {
 	return said
 }
 
-func header(f mcpclient.Field) string {
+func header(f mcp.Field) string {
 	name := f.Title
 	if name == "" {
 		name = f.Name
@@ -93,7 +93,7 @@ func header(f mcpclient.Field) string {
 }
 
 // choices returns the answers to choose from. A person may also type another.
-func choices(f mcpclient.Field) []tool.Choice {
+func choices(f mcp.Field) []tool.Choice {
 	out := []tool.Choice{}
 	switch f.Type {
 	case "boolean":
@@ -114,14 +114,14 @@ func choices(f mcpclient.Field) []tool.Choice {
 }
 
 // read converts the answers back to values.
-func (f form) read(answers [][]string) mcpclient.ElicitationAnswer {
+func (f form) read(answers [][]string) mcp.ElicitationAnswer {
 	if len(f.fields) == 0 {
 		if len(answers) > 0 && slices.Equal(answers[0], []string{answerYes}) {
-			return mcpclient.ElicitationAnswer{Action: "accept"}
+			return mcp.ElicitationAnswer{Action: "accept"}
 		}
-		return mcpclient.ElicitationAnswer{Action: "decline"}
+		return mcp.ElicitationAnswer{Action: "decline"}
 	}
-	out := mcpclient.ElicitationAnswer{Action: "accept", Values: map[string]any{}}
+	out := mcp.ElicitationAnswer{Action: "accept", Values: map[string]any{}}
 	for i, field := range f.fields {
 		if i >= len(answers) {
 			break
@@ -147,7 +147,7 @@ func (f form) read(answers [][]string) mcpclient.ElicitationAnswer {
 }
 
 // chosenValue returns the value of the chosen answer, whose label may be escaped.
-func chosenValue(f mcpclient.Field, picked string) string {
+func chosenValue(f mcp.Field, picked string) string {
 	for _, o := range f.Options {
 		if text.VisibleLine(o.Value) == picked {
 			return o.Value

@@ -14,6 +14,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/mcp"
 )
 
 // The limits of a server's questions to a person.
@@ -26,38 +27,14 @@ const (
 	maxQuestion  = 8 << 10 // bytes of a text
 )
 
-// An Elicitation is a server's request to a person: to fill in a form, or to open an address. Its
-// texts are the server's: escape them before they are shown, and say which server asks.
-type Elicitation struct {
-	Message string
-	URL     string // to be opened; there are no fields then
-	Fields  []Field
-}
-
-// A Field is one thing that a form asks for.
-type Field struct {
-	Name        string
-	Title       string
-	Description string
-	Type        string   // string, number, integer, boolean, enum or multi-enum
-	Options     []Option // of an enum
-	Default     any      // nil for none
-	Required    bool
-	Format      string // of a string: email, uri, date or date-time
-	schema      *jsonschema.Schema
-}
-
-// An Option is a value that may be chosen.
-type Option struct{ Value, Title string }
-
-// An ElicitationAnswer is a person's answer to an Elicitation.
-type ElicitationAnswer struct {
-	Action string         // accept, decline or cancel; decline when empty
-	Values map[string]any // by the name of the field; texts that stand for numbers and booleans are taken for them
+// A form is an elicitation with the schemas of its fields, in the same order.
+type form struct {
+	mcp.Elicitation
+	schemas []*jsonschema.Schema
 }
 
 // result converts an answer to the protocol's form.
-func (q Elicitation) result(a ElicitationAnswer) (*sdk.ElicitResult, error) {
+func (q form) result(a mcp.ElicitationAnswer) (*sdk.ElicitResult, error) {
 	switch a.Action {
 	case "accept":
 	case "cancel":
@@ -69,7 +46,7 @@ func (q Elicitation) result(a ElicitationAnswer) (*sdk.ElicitResult, error) {
 		return &sdk.ElicitResult{Action: "accept"}, nil
 	}
 	content := map[string]any{}
-	for _, f := range q.Fields {
+	for i, f := range q.Fields {
 		v, given := a.Values[f.Name]
 		if !given || v == nil || v == "" && f.Type != "string" {
 			v, given = f.Default, f.Default != nil
@@ -80,7 +57,7 @@ func (q Elicitation) result(a ElicitationAnswer) (*sdk.ElicitResult, error) {
 			}
 			continue
 		}
-		v, err := f.parseValue(v)
+		v, err := parseValue(f, q.schemas[i], v)
 		if err != nil {
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("%s: %v", f.Name, err)}
 		}
@@ -90,11 +67,11 @@ func (q Elicitation) result(a ElicitationAnswer) (*sdk.ElicitResult, error) {
 }
 
 // elicitation reads what a server asks.
-func elicitation(p *sdk.ElicitParams) (Elicitation, error) {
+func elicitation(p *sdk.ElicitParams) (form, error) {
 	if p == nil {
-		return Elicitation{}, errors.New("nothing is asked")
+		return form{}, errors.New("nothing is asked")
 	}
-	var q Elicitation
+	var q form
 	q.Message, _ = text.Cut(p.Message, maxQuestion)
 	if p.Mode == "url" {
 		if len(p.URL) > maxQuestion {
@@ -118,12 +95,16 @@ func elicitation(p *sdk.ElicitParams) (Elicitation, error) {
 		return q, fmt.Errorf("a form may have %d fields", maxFields)
 	}
 	for _, name := range order(schema) {
-		f, err := field(name, schema.Properties[name])
+		one := schema.Properties[name]
+		if one == nil {
+			one = &jsonschema.Schema{Type: "string"}
+		}
+		f, err := field(name, one)
 		if err != nil {
 			return q, err
 		}
 		f.Required = slices.Contains(schema.Required, name)
-		q.Fields = append(q.Fields, f)
+		q.Fields, q.schemas = append(q.Fields, f), append(q.schemas, one)
 	}
 	return q, nil
 }
@@ -153,11 +134,8 @@ func order(s *jsonschema.Schema) []string {
 }
 
 // field reads one property of a form.
-func field(name string, s *jsonschema.Schema) (Field, error) {
-	if s == nil {
-		s = &jsonschema.Schema{Type: "string"}
-	}
-	f := Field{Name: name, Type: s.Type, Format: s.Format, schema: s}
+func field(name string, s *jsonschema.Schema) (mcp.Field, error) {
+	f := mcp.Field{Name: name, Type: s.Type, Format: s.Format}
 	f.Title, _ = text.Cut(s.Title, maxQuestion)
 	f.Description, _ = text.Cut(s.Description, maxQuestion)
 	switch s.Type {
@@ -184,7 +162,7 @@ func field(name string, s *jsonschema.Schema) (Field, error) {
 	if s.Default != nil {
 		var d any
 		if json.Unmarshal(s.Default, &d) == nil {
-			if d, err := f.parseValue(d); err == nil {
+			if d, err := parseValue(f, s, d); err == nil {
 				f.Default = d
 			}
 		}
@@ -193,11 +171,11 @@ func field(name string, s *jsonschema.Schema) (Field, error) {
 }
 
 // options reads the values that may be chosen, plain or with titles.
-func options(s *jsonschema.Schema, titled []*jsonschema.Schema) []Option {
-	var out []Option
+func options(s *jsonschema.Schema, titled []*jsonschema.Schema) []mcp.FieldOption {
+	var out []mcp.FieldOption
 	titles, _ := s.Extra["enumNames"].([]any)
 	for i, v := range s.Enum {
-		o := Option{Value: fmt.Sprint(v), Title: fmt.Sprint(v)}
+		o := mcp.FieldOption{Value: fmt.Sprint(v), Title: fmt.Sprint(v)}
 		if i < len(titles) {
 			o.Title = fmt.Sprint(titles[i])
 		}
@@ -205,37 +183,37 @@ func options(s *jsonschema.Schema, titled []*jsonschema.Schema) []Option {
 	}
 	for _, t := range titled {
 		if t != nil && t.Const != nil {
-			out = append(out, Option{Value: fmt.Sprint(*t.Const), Title: t.Title})
+			out = append(out, mcp.FieldOption{Value: fmt.Sprint(*t.Const), Title: t.Title})
 		}
 	}
 	return out
 }
 
 // parseValue checks what was filled in, and converts it to the type of the field.
-func (f Field) parseValue(v any) (any, error) {
+func parseValue(f mcp.Field, s *jsonschema.Schema, v any) (any, error) {
 	switch f.Type {
 	case "number", "integer":
-		return f.parseNumber(v)
+		return parseNumber(f, s, v)
 	case "boolean":
 		return boolean(v)
 	case "multi-enum":
-		return f.several(v)
+		return several(f, s, v)
 	}
-	s, ok := v.(string)
+	text, ok := v.(string)
 	if !ok {
 		return nil, errors.New("a text is wanted")
 	}
-	if f.Type == "enum" && !f.offers(s) {
-		return nil, fmt.Errorf("%q is none of the options", s)
+	if f.Type == "enum" && !offers(f, text) {
+		return nil, fmt.Errorf("%q is none of the options", text)
 	}
-	n := utf8.RuneCountInString(s)
-	if c := f.schema; c != nil && (c.MinLength != nil && n < *c.MinLength || c.MaxLength != nil && n > *c.MaxLength) {
+	n := utf8.RuneCountInString(text)
+	if s.MinLength != nil && n < *s.MinLength || s.MaxLength != nil && n > *s.MaxLength {
 		return nil, errors.New("the text is too short or too long")
 	}
-	return s, nil
+	return text, nil
 }
 
-func (f Field) parseNumber(v any) (any, error) {
+func parseNumber(f mcp.Field, s *jsonschema.Schema, v any) (any, error) {
 	n, ok := toFloat(v)
 	if !ok || math.IsNaN(n) || math.IsInf(n, 0) {
 		return nil, errors.New("a number is wanted")
@@ -243,7 +221,7 @@ func (f Field) parseNumber(v any) (any, error) {
 	if f.Type == "integer" && n != math.Trunc(n) {
 		return nil, errors.New("a whole number is wanted")
 	}
-	if s := f.schema; s != nil && (s.Minimum != nil && n < *s.Minimum || s.Maximum != nil && n > *s.Maximum) {
+	if s.Minimum != nil && n < *s.Minimum || s.Maximum != nil && n > *s.Maximum {
 		return nil, errors.New("the number is out of range")
 	}
 	return n, nil
@@ -261,12 +239,12 @@ func boolean(v any) (any, error) {
 	return nil, errors.New("yes or no is wanted")
 }
 
-func (f Field) offers(value string) bool {
-	return slices.ContainsFunc(f.Options, func(o Option) bool { return o.Value == value })
+func offers(f mcp.Field, value string) bool {
+	return slices.ContainsFunc(f.Options, func(o mcp.FieldOption) bool { return o.Value == value })
 }
 
 // several checks a choice of more than one.
-func (f Field) several(v any) (any, error) {
+func several(f mcp.Field, s *jsonschema.Schema, v any) (any, error) {
 	var list []any
 	switch v := v.(type) {
 	case []any:
@@ -279,11 +257,11 @@ func (f Field) several(v any) (any, error) {
 		return nil, errors.New("a list is wanted")
 	}
 	for _, v := range list {
-		if s, ok := v.(string); !ok || !f.offers(s) {
+		if s, ok := v.(string); !ok || !offers(f, s) {
 			return nil, fmt.Errorf("%v is none of the options", v)
 		}
 	}
-	if s := f.schema; s != nil && (s.MinItems != nil && len(list) < *s.MinItems || s.MaxItems != nil && len(list) > *s.MaxItems) {
+	if s.MinItems != nil && len(list) < *s.MinItems || s.MaxItems != nil && len(list) > *s.MaxItems {
 		return nil, errors.New("there are too few or too many in the list")
 	}
 	return list, nil

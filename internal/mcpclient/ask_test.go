@@ -14,7 +14,6 @@ import (
 	"github.com/helve-dev/helve/mcp"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -32,13 +31,13 @@ func said(t *testing.T, line string) map[string]any {
 }
 
 func TestElicit(t *testing.T) {
-	var asked Elicitation
-	var answer ElicitationAnswer
+	var asked mcp.Elicitation
+	var answer mcp.ElicitationAnswer
 	var first atomic.Bool
 	first.Store(true)
 	s := fake("one", "")
 	s.Timeout = time.Second
-	b := newBench(t, Options{Servers: []mcp.Server{s}, Ask: func(_ context.Context, server string, e Elicitation) (ElicitationAnswer, error) {
+	b := newBench(t, Options{Servers: []mcp.Server{s}, Ask: func(_ context.Context, server string, e mcp.Elicitation) (mcp.ElicitationAnswer, error) {
 		asked = e
 		if first.CompareAndSwap(true, false) {
 			time.Sleep(1200 * time.Millisecond) // longer than a call may be silent
@@ -46,33 +45,33 @@ func TestElicit(t *testing.T) {
 		return answer, nil
 	}})
 	b.gather()
-	answer = ElicitationAnswer{Action: "accept", Values: map[string]any{"name": "Ada", "age": "36", "likes": []string{"b"}}}
+	answer = mcp.ElicitationAnswer{Action: "accept", Values: map[string]any{"name": "Ada", "age": "36", "likes": []string{"b"}}}
 	got := said(t, b.must("one_ask", nil).Output)
 	want := map[string]any{"action": "accept", "content": map[string]any{"name": "Ada", "age": 36.0, "colour": "blue", "likes": []any{"b"}, "ok": true}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	wantAsked := Elicitation{Message: "who are you?", Fields: []Field{
+	wantAsked := mcp.Elicitation{Message: "who are you?", Fields: []mcp.Field{
 		{Name: "name", Title: "Name", Type: "string", Required: true},
 		{Name: "age", Type: "integer"},
-		{Name: "colour", Type: "enum", Options: []Option{{"red", "red"}, {"blue", "blue"}}, Default: "blue"},
-		{Name: "likes", Type: "multi-enum", Options: []Option{{"a", "a"}, {"b", "b"}}},
+		{Name: "colour", Type: "enum", Options: []mcp.FieldOption{{Value: "red", Title: "red"}, {Value: "blue", Title: "blue"}}, Default: "blue"},
+		{Name: "likes", Type: "multi-enum", Options: []mcp.FieldOption{{Value: "a", Title: "a"}, {Value: "b", Title: "b"}}},
 		{Name: "ok", Type: "boolean", Default: true},
 	}}
-	if d := cmp.Diff(wantAsked, asked, cmpopts.IgnoreUnexported(Field{})); d != "" {
+	if d := cmp.Diff(wantAsked, asked); d != "" {
 		t.Error(d)
 	}
-	answer = ElicitationAnswer{}
+	answer = mcp.ElicitationAnswer{}
 	if got := said(t, b.must("one_ask", nil).Output); got["action"] != "decline" {
 		t.Errorf("%v", got)
 	}
 	for _, values := range []map[string]any{{}, {"name": "x", "age": 0}, {"name": "x", "colour": "green"}, {"name": "x", "likes": []any{"z"}}, {"name": "x", "ok": "maybe"}, {"name": 5}} {
-		answer = ElicitationAnswer{Action: "accept", Values: values}
+		answer = mcp.ElicitationAnswer{Action: "accept", Values: values}
 		if got := said(t, b.must("one_ask", nil).Output); got["code"] != -32602.0 {
 			t.Errorf("%v was taken: %v", values, got)
 		}
 	}
-	answer = ElicitationAnswer{Action: "accept"}
+	answer = mcp.ElicitationAnswer{Action: "accept"}
 	if got := said(t, b.must("one_visit", nil).Output); got["action"] != "accept" || asked.URL != "https://example.com/x" || asked.Message != "sign in" {
 		t.Errorf("%v %+v", got, asked)
 	}
@@ -81,7 +80,7 @@ func TestElicit(t *testing.T) {
 	if got := b.must("one_gated", gate).Output; got != "paid" || asked.URL != "https://example.com/pay" {
 		t.Errorf("%s %+v", got, asked)
 	}
-	answer = ElicitationAnswer{Action: "decline"}
+	answer = mcp.ElicitationAnswer{Action: "decline"}
 	gate["text"] = filepath.Join(t.TempDir(), "gate")
 	if err := b.fails("one_gated", gate); err.Error() != "MCP error -32042: open it" {
 		t.Error(err)
@@ -109,11 +108,11 @@ func TestNobodyToAsk(t *testing.T) {
 
 func TestElicitFlood(t *testing.T) {
 	var now, most atomic.Int32
-	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "")}, Ask: func(context.Context, string, Elicitation) (ElicitationAnswer, error) {
+	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "")}, Ask: func(context.Context, string, mcp.Elicitation) (mcp.ElicitationAnswer, error) {
 		most.Store(max(most.Load(), now.Add(1)))
 		time.Sleep(20 * time.Millisecond)
 		now.Add(-1)
-		return ElicitationAnswer{Action: "accept"}, nil
+		return mcp.ElicitationAnswer{Action: "accept"}, nil
 	}})
 	b.gather()
 	got := b.must("one_floodask", nil).Output
@@ -135,9 +134,9 @@ func TestElicitDeclined(t *testing.T) {
 	var asked atomic.Int32
 	s := fake("one", "")
 	s.Timeout = 3 * time.Second // the server has to be there within it, too
-	b := newBench(t, Options{Servers: []mcp.Server{s}, Ask: func(context.Context, string, Elicitation) (ElicitationAnswer, error) {
+	b := newBench(t, Options{Servers: []mcp.Server{s}, Ask: func(context.Context, string, mcp.Elicitation) (mcp.ElicitationAnswer, error) {
 		asked.Add(1)
-		return ElicitationAnswer{Action: "decline"}, nil
+		return mcp.ElicitationAnswer{Action: "decline"}, nil
 	}})
 	b.gather()
 	for i := range 2 {
@@ -193,9 +192,9 @@ func TestElicitMost(t *testing.T) {
 	var asked atomic.Int32
 	s := fake("one", "")
 	s.Timeout = 3 * time.Second // the server has to be there within it, too
-	b := newBench(t, Options{Servers: []mcp.Server{s}, Ask: func(context.Context, string, Elicitation) (ElicitationAnswer, error) {
+	b := newBench(t, Options{Servers: []mcp.Server{s}, Ask: func(context.Context, string, mcp.Elicitation) (mcp.ElicitationAnswer, error) {
 		asked.Add(1)
-		return ElicitationAnswer{Action: "accept"}, nil
+		return mcp.ElicitationAnswer{Action: "accept"}, nil
 	}})
 	b.gather()
 	if err := b.fails("one_nag", nil); err.Code != "timeout" {
@@ -219,9 +218,9 @@ func TestElicitAddress(t *testing.T) {
 			t.Errorf("%s: %v", address, !want)
 		}
 	}
-	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "")}, Ask: func(context.Context, string, Elicitation) (ElicitationAnswer, error) {
+	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "")}, Ask: func(context.Context, string, mcp.Elicitation) (mcp.ElicitationAnswer, error) {
 		t.Error("the person was asked")
-		return ElicitationAnswer{Action: "accept"}, nil
+		return mcp.ElicitationAnswer{Action: "accept"}, nil
 	}})
 	b.gather()
 	if got := said(t, b.must("one_lure", nil).Output); got["action"] != "decline" {
@@ -237,7 +236,7 @@ func TestProgressWhileAsked(t *testing.T) {
 	s := fake("one", "")
 	s.Timeout = 2 * time.Second
 	var b *bench
-	b = newBench(t, Options{Servers: []mcp.Server{s}, Ask: func(ctx context.Context, _ string, _ Elicitation) (ElicitationAnswer, error) {
+	b = newBench(t, Options{Servers: []mcp.Server{s}, Ask: func(ctx context.Context, _ string, _ mcp.Elicitation) (mcp.ElicitationAnswer, error) {
 		b.until("progress", func() bool {
 			b.mu.Lock()
 			defer b.mu.Unlock()
@@ -247,7 +246,7 @@ func TestProgressWhileAsked(t *testing.T) {
 		case <-time.After(2 * s.Timeout):
 		case <-ctx.Done():
 		}
-		return ElicitationAnswer{Action: "accept"}, nil
+		return mcp.ElicitationAnswer{Action: "accept"}, nil
 	}})
 	b.gather()
 	if got := b.must("one_askbusy", nil).Output; !strings.Contains(got, "accept") {
@@ -259,10 +258,10 @@ func TestAskEndsWithServer(t *testing.T) {
 	asked := make(chan struct{}, 1)
 	s := fake("one", "")
 	s.Timeout = 3 * time.Second
-	b := newBench(t, Options{Servers: []mcp.Server{s}, Ask: func(ctx context.Context, _ string, _ Elicitation) (ElicitationAnswer, error) {
+	b := newBench(t, Options{Servers: []mcp.Server{s}, Ask: func(ctx context.Context, _ string, _ mcp.Elicitation) (mcp.ElicitationAnswer, error) {
 		asked <- struct{}{}
 		<-ctx.Done()
-		return ElicitationAnswer{}, ctx.Err()
+		return mcp.ElicitationAnswer{}, ctx.Err()
 	}})
 	b.gather()
 	go func() { _, _ = b.call(t.Context(), "one_ask", nil) }()
@@ -285,7 +284,7 @@ func TestElicitationForms(t *testing.T) {
 	q, err := elicitation(&sdk.ElicitParams{Message: strings.Repeat("ä", maxQuestion), RequestedSchema: map[string]any{
 		"properties": map[string]any{"b": map[string]any{"type": "string", "oneOf": []any{map[string]any{"const": "v", "title": "V"}}}, "a": map[string]any{"type": "number", "default": "x"}},
 	}})
-	if err != nil || len(q.Message) > maxQuestion || q.Fields[0].Name != "a" || q.Fields[0].Default != nil || q.Fields[1].Options[0] != (Option{"v", "V"}) {
+	if err != nil || len(q.Message) > maxQuestion || q.Fields[0].Name != "a" || q.Fields[0].Default != nil || q.Fields[1].Options[0] != (mcp.FieldOption{Value: "v", Title: "V"}) {
 		t.Errorf("%+v %v", q, err)
 	}
 }

@@ -92,7 +92,7 @@ type Options struct {
 	// Person is how to reach the person who can sign in; zero for no one.
 	Person auth.HandlerOptions
 	// Ask passes a server's question to the person; nil declines. It must return when ctx ends.
-	Ask func(ctx context.Context, server string, e Elicitation) (ElicitationAnswer, error)
+	Ask func(ctx context.Context, server string, e mcp.Elicitation) (mcp.ElicitationAnswer, error)
 	// Changed is called, from one goroutine, when the state or the tools of a server have changed.
 	// It gets the newest state and may skip earlier ones.
 	Changed func(mcp.Status)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/helve-dev/helve/mcp"
 )
 
 // elicit shows a question of the server to the person, for the calls in progress. A server that
@@ -20,7 +22,7 @@ func (l *connection) elicit(ctx context.Context, req *sdk.ElicitRequest) (*sdk.E
 }
 
 // put shows a question to the person when it is its turn, if may still allows it then.
-func (l *connection) put(ctx context.Context, q Elicitation, may func() bool) (*sdk.ElicitResult, error) {
+func (l *connection) put(ctx context.Context, q form, may func() bool) (*sdk.ElicitResult, error) {
 	dismissed := &sdk.ElicitResult{Action: "cancel"}
 	if !l.queue() {
 		return dismissed, nil
@@ -29,7 +31,7 @@ func (l *connection) put(ctx context.Context, q Elicitation, may func() bool) (*
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	type reply struct {
-		a   ElicitationAnswer
+		a   mcp.ElicitationAnswer
 		err error
 	}
 	ch := make(chan reply, 1)
@@ -50,7 +52,7 @@ func (l *connection) put(ctx context.Context, q Elicitation, may func() bool) (*
 			return
 		}
 		l.pauseCalls()
-		a, err := l.e.pool.opts.Ask(ctx, l.e.s.Name, q)
+		a, err := l.e.pool.opts.Ask(ctx, l.e.s.Name, q.Elicitation)
 		l.resume(err == nil && a.Action == "accept")
 		ch <- reply{a, err}
 	})
