@@ -86,8 +86,11 @@ func churn(s *History, project, prefix string, n int) error {
 	for i := range n {
 		r := newRewrite()
 		r.set.Call = fmt.Sprint(prefix, "-", i)
-		for _, f := range rand.Perm(4)[:1+rand.N(4)] {
+		for j, f := range rand.Perm(4)[:1+rand.N(4)] {
 			data := strings.Repeat(fmt.Sprint("line ", rand.N(20), "\n"), rand.N(500)) // sometimes none, often seen before
+			if j == 0 {
+				data += fmt.Sprint("change ", i, "\n") // or nothing may change, and nothing be recorded
+			}
 			if err := r.add(filepath.Join(project, fmt.Sprint("f", f)), data); err != nil {
 				return err
 			}
@@ -105,9 +108,7 @@ func churn(s *History, project, prefix string, n int) error {
 		if err := p.Done(nil); err != nil {
 			return err
 		}
-		if len(p.Set().Changes) > 0 { // else the files hold what they held before, and nothing is recorded
-			fmt.Println(p.Set().ID)
-		}
+		fmt.Println(p.Set().ID)
 	}
 	return nil
 }
