@@ -3,14 +3,12 @@ package helve
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
@@ -21,81 +19,6 @@ import (
 	"github.com/helve-dev/helve/plugin"
 	"github.com/helve-dev/helve/tool"
 )
-
-// Custom configures custom tools, plugins and hooks. Nothing of them is read before a call or a
-// listing needs it, and nothing in an untrusted folder is run.
-type Custom struct {
-	// Folders hold tools in tool/ and tools/, and plugins in plugin/ and plugins/. If two tools
-	// have the same name, the one from the later folder wins.
-	Folders []CustomFolder
-	// Plugins are further plugins: files, or installed packages.
-	Plugins []PluginEntry
-	// Commands are programs that see calls and events as hooks do.
-	Commands HookCommands
-
-	// Memory limits each script engine, 128 MiB when 0. LoadTimeout is how long a folder may take
-	// to load, 30 seconds when 0. HookTimeout is how long the hooks of plugins may take, 10 seconds
-	// when 0.
-	Memory                   int64
-	LoadTimeout, HookTimeout time.Duration
-
-	// Full names tools that may do what rules would ask about. They still may not do what rules
-	// deny, nor change files that decide what is run or allowed later.
-	Full []string
-	// Required names plugins that must be present for any call to be made: by file name, with or
-	// without its ending, or by package.
-	Required []string
-	// Also are further folders that files may import from.
-	Also []string
-	// Worker is the program for files that need more than the embedded engine has: "bun", "node",
-	// "off", or "" for whichever is installed.
-	Worker string
-	// Watch is how often files are checked for changes between calls; 0 for never.
-	Watch time.Duration
-
-	// Config is the configuration that plugins are shown, as JSON.
-	Config json.RawMessage
-	// Client answers the requests that plugins send through their client and that the runtime does
-	// not answer itself, such as session.prompt. When it is nil, those requests fail.
-	Client func(ctx context.Context, method string, args json.RawMessage) (json.RawMessage, error)
-}
-
-// A CustomFolder is a config folder of a user or a project.
-type CustomFolder struct {
-	Path    string
-	Project bool // it belongs to the project
-	// Trusted reports whether code in the folder may run with its current contents; nil means
-	// always. It is called again when files have changed.
-	Trusted func() bool
-	// Stamp, if set, identifies the act by which the folder became trusted. The packages that its
-	// files import must not change after that.
-	Stamp func() string
-}
-
-// A PluginEntry is a plugin that a config file names.
-type PluginEntry struct {
-	Spec    string // ./file.ts, file:///… or the name of a package
-	Base    string // the folder that relative names are relative to
-	Options json.RawMessage
-	// Trusted reports whether it may run; nil means always.
-	Trusted func() bool
-}
-
-// HookCommands are programs that see calls before and after they run, and events.
-type HookCommands struct{ Before, After, Event []HookCommand }
-
-// A HookCommand is a program that reads JSON and answers with JSON; see docs/custom-tools.md.
-type HookCommand struct {
-	Command  []string
-	Tools    []string // which calls it sees, with * and ?; all when empty
-	Events   []string // which events it sees, likewise
-	Timeout  time.Duration
-	Required bool   // if it fails, the call is not made
-	Dir      string // its working directory; Options.Dir when empty
-	From     string // the config file that names it, for messages
-	// Trusted reports whether it may run as it is now; nil means always.
-	Trusted func() bool
-}
 
 // Plugins gives access to the files that users add: tools, plugins and hooks. See
 // [Runtime.Plugins].
@@ -156,7 +79,7 @@ func (r *Runtime) showConfig(ctx context.Context) {
 	if !r.custom.Has(hookConfig) || !r.configShown.CompareAndSwap(false, true) {
 		return
 	}
-	config := asJSON([]byte(r.opt.Custom.Config))
+	config := asJSON([]byte(r.opt.Plugins.Config))
 	done, err := r.custom.Hook(ctx, r.backgroundCall(hookConfig), hookConfig, config, nil)
 	for _, run := range done.Runs {
 		err = errors.Join(err, run.Error)
@@ -170,7 +93,7 @@ func (r *Runtime) showConfig(ctx context.Context) {
 
 // openCustom prepares custom tools and plugins. It reads no files.
 func (r *Runtime) openCustom() error {
-	opt := r.opt.Custom
+	opt := r.opt.Plugins
 	r.hooks = slices.Clone(r.opt.Hooks)
 	r.programs = custom.NewPrograms(custom.ProgramsOptions{
 		Shell: r.shell.Executor, Programs: r.programsOf, Dir: r.dir, Worktree: r.worktree, Cache: r.customCache(), Quiet: r.backgroundCall, Logger: r.log,
@@ -182,29 +105,22 @@ func (r *Runtime) openCustom() error {
 	}
 	r.hookCommands()
 	r.notifyHooks()
-	if len(opt.Folders) == 0 && len(opt.Plugins) == 0 {
+	if len(opt.Folders) == 0 && len(opt.Entries) == 0 {
 		if len(opt.Required) > 0 {
 			return fmt.Errorf("the plugin %q is required, and there are none", opt.Required[0])
 		}
 		return nil
 	}
-	o := custom.Options{
-		Dir: r.dir, Worktree: r.worktree, Project: asJSON(r.projectInfo()), Cache: r.customCache(), Programs: r.programs,
+	r.custom = custom.New(custom.Options{
+		Options: opt, Dir: r.dir, Worktree: r.worktree, Project: asJSON(r.projectInfo()), Cache: r.customCache(), Programs: r.programs,
 		World: scripthost.Options{
 			Files: r.files, Shell: r.shell.Executor, Programs: r.programsOf, Variables: r.variables, Web: r.web,
 			Dir: r.dir, Client: r.clientCall, Tell: r.scriptSaid, Logger: r.log,
 		},
 		Worker:   custom.WorkerOptions{Shell: r.shell.Executor, Runtime: opt.Worker, Dir: r.dir, Logger: r.log},
 		Register: r.Register, Builtin: r.registry.builtin, Quiet: r.backgroundCall, Changed: func() { r.events.publish(event.ScriptsChanged{}) },
-		Watch: opt.Watch, Memory: opt.Memory, LoadTime: opt.LoadTimeout, HookTime: opt.HookTimeout, Also: opt.Also, Logger: r.log,
-	}
-	for _, f := range opt.Folders {
-		o.Folders = append(o.Folders, custom.Folder{Path: f.Path, Project: f.Project, Trusted: f.Trusted, Stamp: f.Stamp})
-	}
-	for _, p := range opt.Plugins {
-		o.Plugins = append(o.Plugins, custom.Plugin{Spec: p.Spec, Base: p.Base, Options: p.Options, Trusted: p.Trusted})
-	}
-	r.custom = custom.New(o)
+		Logger: r.log,
+	})
 	r.sources = append(r.sources, &sourceState{source: r.custom})
 	r.hooks = append(r.hooks, r.pluginHook())
 	return nil
@@ -221,7 +137,7 @@ func (r *Runtime) customCache() string {
 // customReadable returns the folders that custom programs must be able to read in a strict sandbox:
 // their own. The rest of a config folder stays hidden.
 func (r *Runtime) customReadable() (out []string) {
-	for _, f := range r.opt.Custom.Folders {
+	for _, f := range r.opt.Plugins.Folders {
 		for _, name := range []string{"tool", "tools", "plugin", "plugins", "node_modules"} {
 			out = append(out, filepath.Join(f.Path, name))
 		}
@@ -320,7 +236,7 @@ func (h *backgroundHost) Ask(_ context.Context, c *tool.Call, reqs ...permission
 // leaves out what a plugin has allowed.
 func (h *host) askScripted(ctx context.Context, reqs []permission.Request) error {
 	script, scripted := scripthost.Working(ctx)
-	full := scripted && slices.Contains(h.r.opt.Custom.Full, script)
+	full := scripted && slices.Contains(h.r.opt.Plugins.Full, script)
 	plugins := h.r.custom != nil && h.r.custom.Has(hookPermission)
 	if !full && !plugins {
 		return h.r.engine.AskAll(ctx, reqs, h.policy)

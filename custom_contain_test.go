@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve"
+	"github.com/helve-dev/helve/plugin"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -46,7 +47,7 @@ export default { description: "another", args: {}, async execute() { return "cal
 // A script that runs away ends its own call, within the time the call is given,
 // and what comes next works.
 func TestContainment(t *testing.T) {
-	rt, _ := owned(t, runaways, helve.Options{Unattended: true, Custom: helve.Custom{Memory: 32 << 20}})
+	rt, _ := owned(t, runaways, helve.Options{Unattended: true, Plugins: plugin.Options{Memory: 32 << 20}})
 	for _, test := range []struct{ way, fails string }{
 		{"loop", ""}, {"microtasks", ""}, {"chain", ""}, {"regex", ""}, {"hugeString", ""}, {"hugeArray", ""}, {"hugeBuffer", ""}, {"recursion", ""}, {"json", ""},
 		{"exit", "exit"}, {"exitLater", "exit"}, {"kill", ""}, {"abort", ""}, {"never", ""}, {"getter", ""}, {"proxy", ""}, {"toJSON", ""}, {"sleepSync", ""}, {"log", ""},
@@ -102,7 +103,7 @@ x.y.z
 -- .opencode/tool/good.ts --
 export default { description: "good", args: {}, async execute() { return "good" } }
 `
-	rt, _ := owned(t, project, helve.Options{Unattended: true, Custom: helve.Custom{Memory: 32 << 20, LoadTimeout: 3 * time.Second}})
+	rt, _ := owned(t, project, helve.Options{Unattended: true, Plugins: plugin.Options{Memory: 32 << 20, LoadTimeout: 3 * time.Second}})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	rt.Gather(ctx)

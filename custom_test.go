@@ -16,6 +16,7 @@ import (
 	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/plugin"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -43,7 +44,7 @@ func owned(t *testing.T, archive string, opt helve.Options) (*helve.Runtime, str
 	t.Helper()
 	dir := plant(t, archive)
 	opt.Dir, opt.Worktree = dir, dir
-	opt.Custom.Folders = append(opt.Custom.Folders, helve.CustomFolder{Path: filepath.Join(dir, ".opencode"), Project: true})
+	opt.Plugins.Folders = append(opt.Plugins.Folders, plugin.Folder{Path: filepath.Join(dir, ".opencode"), Project: true})
 	return open(t, opt), dir
 }
 
@@ -108,8 +109,8 @@ func TestPluginSeesCalls(t *testing.T) {
 func TestUntrustedFolder(t *testing.T) {
 	trusted := false
 	dir := plant(t, pluginProject)
-	rt := open(t, helve.Options{Dir: dir, Worktree: dir, Unattended: true, Custom: helve.Custom{
-		Folders:  []helve.CustomFolder{{Path: filepath.Join(dir, ".opencode"), Project: true, Trusted: func() bool { return trusted }}},
+	rt := open(t, helve.Options{Dir: dir, Worktree: dir, Unattended: true, Plugins: plugin.Options{
+		Folders:  []plugin.Folder{{Path: filepath.Join(dir, ".opencode"), Project: true, Trusted: func() bool { return trusted }}},
 		Required: []string{"guard"},
 	}})
 	_, err := callJSON(t, rt, "read", `{"filePath": "a.txt"}`)
@@ -160,7 +161,7 @@ KEY=2
 export default { description: "peeks", args: { path: { type: "string" } }, async execute({ path }) { return await Bun.file(path).text() } }
 `
 	agents := agent.Specs(agent.SpecOptions{User: permission.Ruleset{{Permission: "read", Pattern: "*b.env", Action: permission.Deny}}})
-	rt, _ := owned(t, project, helve.Options{Unattended: true, Agents: agents, Custom: helve.Custom{Full: []string{"peek"}}})
+	rt, _ := owned(t, project, helve.Options{Unattended: true, Agents: agents, Plugins: plugin.Options{Full: []string{"peek"}}})
 	if res, err := callJSON(t, rt, "peek", `{"path": "a.env"}`); err != nil || !strings.Contains(res.Output, "KEY=1") {
 		t.Errorf("%v, %v", res, err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/plugin"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -30,7 +31,7 @@ export default {
   async execute() { return "valid: " + WebAssembly.validate(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0])) },
 }
 `
-	rt, _ := owned(t, project, helve.Options{Shell: helve.Shell{Helper: self}, Custom: helve.Custom{Worker: "node"}})
+	rt, _ := owned(t, project, helve.Options{Shell: helve.Shell{Helper: self}, Plugins: plugin.Options{Worker: "node"}})
 	if lacks := rt.ShellInfo().NoWall; lacks != "" {
 		t.Skip("there is no wall: " + lacks)
 	}

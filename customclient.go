@@ -48,8 +48,8 @@ func (r *Runtime) clientCall(ctx context.Context, _ *tool.Call, method string, r
 	}
 	data, err := r.clientData(ctx, method, args)
 	if errors.Is(err, errNoMethod) {
-		if r.opt.Custom.Client != nil {
-			return r.opt.Custom.Client(ctx, method, raw)
+		if r.opt.Plugins.Client != nil {
+			return r.opt.Plugins.Client(ctx, method, raw)
 		}
 		err = fmt.Errorf("%s is not known here, and the program behind this client does not answer it either", method)
 	}
@@ -77,7 +77,7 @@ func (r *Runtime) clientData(ctx context.Context, method string, args clientArgs
 	case "app.agents":
 		return r.clientAgents(), nil
 	case "config.get":
-		return asJSON([]byte(r.opt.Custom.Config)), nil
+		return asJSON([]byte(r.opt.Plugins.Config)), nil
 	case "path.get":
 		return map[string]string{"directory": r.dir, "worktree": r.worktree}, nil
 	case "project.current":

@@ -9,6 +9,7 @@ import (
 
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/custom"
+	"github.com/helve-dev/helve/plugin"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -21,16 +22,11 @@ func (r Plugins) Notify(name string, properties json.RawMessage) {
 
 // notifyHooks starts passing events to plugins and hook commands, if there are any.
 func (r *Runtime) notifyHooks() {
-	var commands []custom.ProgramHook
-	trusted := map[int]func() bool{}
-	for i, h := range r.opt.Custom.Commands.Event {
-		commands = append(commands, plainHook(h))
-		trusted[i] = h.Trusted
-	}
-	if len(commands) == 0 && len(r.opt.Custom.Folders) == 0 && len(r.opt.Custom.Plugins) == 0 {
+	commands := r.opt.Plugins.Commands.Event
+	if len(commands) == 0 && len(r.opt.Plugins.Folders) == 0 && len(r.opt.Plugins.Entries) == 0 {
 		return
 	}
-	t := &hookNotifier{r: r, commands: commands, trusted: trusted, sessions: map[string]bool{}, queue: make(chan notification, 256)}
+	t := &hookNotifier{r: r, commands: commands, sessions: map[string]bool{}, queue: make(chan notification, 256)}
 	r.events.tap = t.observe
 	if len(commands) > 0 {
 		r.notifier = t
@@ -61,9 +57,8 @@ func (t *hookNotifier) drain(limit time.Duration) {
 // A hookNotifier passes events to plugins and commands, under OpenCode's names.
 type hookNotifier struct {
 	r        *Runtime
-	commands []custom.ProgramHook
-	trusted  map[int]func() bool // by index of the command
-	queue    chan notification   // for the commands; an event that does not fit is dropped
+	commands []plugin.HookCommand
+	queue    chan notification // for the commands; an event that does not fit is dropped
 
 	mu       sync.Mutex
 	sessions map[string]bool // sessions that have been announced
@@ -85,7 +80,7 @@ func (t *hookNotifier) observe(h event.Payload) {
 		if plugins {
 			t.r.custom.Event(e.name, e.body)
 		}
-		if slices.ContainsFunc(t.commands, func(c custom.ProgramHook) bool { return c.Hears(e.name) }) {
+		if slices.ContainsFunc(t.commands, func(h plugin.HookCommand) bool { return custom.Matches(h.Events, e.name) }) {
 			select {
 			case t.queue <- e:
 			default:
@@ -109,12 +104,12 @@ func (t *hookNotifier) runCommands() {
 			continue
 		}
 		body := asJSON(map[string]any{"type": e.name, "properties": e.body})
-		for i, c := range t.commands {
-			if may := t.trusted[i]; !c.Hears(e.name) || may != nil && !may() {
+		for _, h := range t.commands {
+			if !custom.Matches(h.Events, e.name) || h.Trusted != nil && !h.Trusted() {
 				continue
 			}
-			if err := t.r.programs.Event(t.r.ctx, body, c); err != nil && t.r.ctx.Err() == nil {
-				t.r.log.Warn("a hook failed", "hook", c.Command[0], "event", e.name, "error", err)
+			if err := t.r.programs.Event(t.r.ctx, body, h); err != nil && t.r.ctx.Err() == nil {
+				t.r.log.Warn("a hook failed", "hook", h.Command[0], "event", e.name, "error", err)
 			}
 		}
 	}

@@ -32,13 +32,12 @@ const (
 // hookCommands registers a hook for each command that sees calls. Each has its own timeout and
 // decides itself what its failure means.
 func (r *Runtime) hookCommands() {
-	for _, h := range r.opt.Custom.Commands.Before {
-		p := plainHook(h)
-		r.hooks = append(r.hooks, Hook{Name: h.displayName(), sees: func(_, tool string) bool { return p.Applies(tool) }, Before: func(ctx context.Context, c *tool.Call) (*tool.Result, error) {
+	for _, h := range r.opt.Plugins.Commands.Before {
+		r.hooks = append(r.hooks, Hook{Name: custom.HookName(h), sees: func(_, tool string) bool { return custom.Matches(h.Tools, tool) }, Before: func(ctx context.Context, c *tool.Call) (*tool.Result, error) {
 			if ok, err := r.mayHook(h); !ok {
 				return nil, err
 			}
-			v, err := r.programs.Before(ctx, c, p)
+			v, err := r.programs.Before(ctx, c, h)
 			if err := r.verdict(h, v, err); err != nil {
 				return nil, err
 			}
@@ -48,13 +47,12 @@ func (r *Runtime) hookCommands() {
 			return v.Result, nil
 		}})
 	}
-	for _, h := range r.opt.Custom.Commands.After {
-		p := plainHook(h)
-		r.hooks = append(r.hooks, Hook{Name: h.displayName(), sees: func(_, tool string) bool { return p.Applies(tool) }, After: func(ctx context.Context, c *tool.Call, res *tool.Result) error {
+	for _, h := range r.opt.Plugins.Commands.After {
+		r.hooks = append(r.hooks, Hook{Name: custom.HookName(h), sees: func(_, tool string) bool { return custom.Matches(h.Tools, tool) }, After: func(ctx context.Context, c *tool.Call, res *tool.Result) error {
 			if ok, err := r.mayHook(h); !ok {
 				return err
 			}
-			v, err := r.programs.After(ctx, c, res, p)
+			v, err := r.programs.After(ctx, c, res, h)
 			if err := r.verdict(h, v, err); err != nil {
 				return err
 			}
@@ -68,47 +66,38 @@ func (r *Runtime) hookCommands() {
 
 // mayHook reports whether a command may run as it is now, with the error for the call if it may
 // not.
-func (r *Runtime) mayHook(h HookCommand) (bool, error) {
+func (r *Runtime) mayHook(h plugin.HookCommand) (bool, error) {
 	if h.Trusted == nil || h.Trusted() {
 		return true, nil
 	}
 	if h.Required {
 		return false, &tool.Error{Kind: tool.Denied, Code: "hook-failed",
-			Err:  fmt.Errorf("the hook %s has changed since it was trusted, and no call is made without it", h.displayName()),
+			Err:  fmt.Errorf("the hook %s has changed since it was trusted, and no call is made without it", custom.HookName(h)),
 			Hint: "Look at it and run 'helve trust'.",
 		}
 	}
-	r.log.Warn("a hook has changed since it was trusted and is passed over: look at it and run 'helve trust'", "hook", h.displayName())
+	r.log.Warn("a hook has changed since it was trusted and is passed over: look at it and run 'helve trust'", "hook", custom.HookName(h))
 	return false, nil
 }
 
 // verdict converts the answer of a command, to an error if it refused the call.
-func (r *Runtime) verdict(h HookCommand, v custom.HookVerdict, err error) error {
+func (r *Runtime) verdict(h plugin.HookCommand, v custom.HookVerdict, err error) error {
 	switch {
 	case err != nil:
 		return err
 	case v.Block != "":
-		return &tool.Error{Kind: tool.Denied, Code: "refused", Err: errors.New(v.Block), Hint: "The hook " + h.displayName() + " of " + h.From + " said so."}
+		return &tool.Error{Kind: tool.Denied, Code: "refused", Err: errors.New(v.Block), Hint: "The hook " + custom.HookName(h) + " of " + h.From + " said so."}
 	case v.Problem != "":
-		r.log.Warn("a hook failed and was passed over", "hook", h.displayName(), "problem", v.Problem)
+		r.log.Warn("a hook failed and was passed over", "hook", custom.HookName(h), "problem", v.Problem)
 	}
 	return nil
 }
-
-func plainHook(h HookCommand) custom.ProgramHook {
-	return custom.ProgramHook{
-		Command: h.Command, Tools: h.Tools, Events: h.Events, Timeout: h.Timeout, Required: h.Required, Dir: h.Dir, From: h.From,
-	}
-}
-
-// displayName returns the name of a command for messages.
-func (h HookCommand) displayName() string { return plainHook(h).Called() }
 
 // pluginHook returns one hook that runs the hooks of all plugins.
 func (r *Runtime) pluginHook() Hook {
 	sees := func(when, _ string) bool {
 		if when == "before" {
-			return len(r.opt.Custom.Required) > 0 || r.custom.Has(hookBefore)
+			return len(r.opt.Plugins.Required) > 0 || r.custom.Has(hookBefore)
 		}
 		return r.custom.Has(hookAfter)
 	}
@@ -214,7 +203,7 @@ func (r *Runtime) pluginsFailed(ctx context.Context, done custom.Hooked, err err
 		case run.Error == nil:
 		case run.Thrown():
 			return &tool.Error{Kind: tool.Denied, Code: "refused", Err: errors.New(run.Said()), Hint: "The plugin " + r.inWorktree(run.Source) + " said so."}
-		case required(r.opt.Custom.Required, run.Source, run.Name):
+		case required(r.opt.Plugins.Required, run.Source, run.Name):
 			return &tool.Error{Kind: tool.Denied, Code: "hook-failed",
 				Err: fmt.Errorf("the plugin %s failed, and no call is made without it: %w", r.inWorktree(run.Source), run.Error)}
 		default:
@@ -241,11 +230,11 @@ func required(names []string, source, name string) bool {
 
 // requiredPlugins refuses all calls while a required plugin is missing.
 func (r *Runtime) requiredPlugins() error {
-	if len(r.opt.Custom.Required) == 0 {
+	if len(r.opt.Plugins.Required) == 0 {
 		return nil
 	}
 	files := r.custom.Status()
-	for _, name := range r.opt.Custom.Required {
+	for _, name := range r.opt.Plugins.Required {
 		i := slices.IndexFunc(files, func(f plugin.File) bool {
 			return f.Kind == "plugin" && required([]string{name}, f.Path, f.Name)
 		})

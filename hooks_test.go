@@ -15,6 +15,7 @@ import (
 	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/plugin"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -131,8 +132,8 @@ func TestHookCommands(t *testing.T) {
 		{name: "breaks and is required", script: "exit 3", required: true, fails: "hook.sh"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			h := helve.HookCommand{Command: hookScript(t, test.script), Tools: []string{"ec*"}, Required: test.required, Timeout: 20 * time.Second, From: "helve.json"}
-			rt := open(t, helve.Options{Custom: helve.Custom{Commands: helve.HookCommands{Before: []helve.HookCommand{h}}}})
+			h := plugin.HookCommand{Command: hookScript(t, test.script), Tools: []string{"ec*"}, Required: test.required, Timeout: 20 * time.Second, From: "helve.json"}
+			rt := open(t, helve.Options{Plugins: plugin.Options{Commands: plugin.HookCommands{Before: []plugin.HookCommand{h}}}})
 			register(t, rt, echo("echo", nil))
 			res, err := rt.Call(t.Context(), say("echo", "hi"))
 			if test.fails != "" {
@@ -194,8 +195,8 @@ func TestLateHookKeepsItsCopy(t *testing.T) {
 // A program that makes one call and ends has told its commands of it.
 func TestEventCommandOfOneCall(t *testing.T) {
 	dir := t.TempDir()
-	h := helve.HookCommand{Command: hookScript(t, `cat >> `+filepath.Join(dir, "heard")), Events: []string{"file.edited"}, From: "helve.json"}
-	rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, Unattended: true, Custom: helve.Custom{Commands: helve.HookCommands{Event: []helve.HookCommand{h}}}})
+	h := plugin.HookCommand{Command: hookScript(t, `cat >> `+filepath.Join(dir, "heard")), Events: []string{"file.edited"}, From: "helve.json"}
+	rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, Unattended: true, Plugins: plugin.Options{Commands: plugin.HookCommands{Event: []plugin.HookCommand{h}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/helve-dev/helve/lsp"
 	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/plugin"
 )
 
 // Options configure a [Runtime]. The zero value works in the current folder, keeps nothing on disk,
@@ -94,8 +95,8 @@ type Options struct {
 	// Web configures how tools use the network and search the web.
 	Web Web
 
-	// Custom configures the user's own tools, plugins and hooks.
-	Custom Custom
+	// Plugins configures the tools, plugins and hooks of users.
+	Plugins plugin.Options
 
 	// Skills configures where skills are searched; nil for nowhere.
 	Skills *Skills

@@ -1,5 +1,5 @@
-// Package plugin describes, as data, the state of the files that users add: tools, plugins and
-// hooks. Runtime.Plugins returns them.
+// Package plugin has the files that users add, as data: how tools, plugins and hooks are configured
+// ([Options]), and what became of each file ([File]).
 package plugin
 
 import "time"

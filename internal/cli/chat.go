@@ -126,7 +126,7 @@ func (a *app) chat(ctx context.Context, f *runFlags, first string) error {
 	opt.Models = models
 	opt.Search.Stateless = s.cfg.Search.Keep != nil && !*s.cfg.Search.Keep // calls follow each other here
 	opt.Shell.Ephemeral = false
-	opt.Custom.Watch = watchFiles
+	opt.Plugins.Watch = watchFiles
 	opt.Repair = s.cfg.Repair == nil || *s.cfg.Repair
 	opt.Flags["question"] = true // someone can answer
 	rt, err := helve.Open(opt)

@@ -11,25 +11,21 @@ import (
 	"strings"
 	"time"
 
-	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/internal/config"
 	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/plugin"
 )
 
 // watchFiles is how often a long-running program checks the user's files for changes.
 const watchFiles = time.Second
 
-// custom converts the configuration of the user's tools, plugins and hooks to options.
-func (a *app) custom(s *setup) helve.Custom {
-	c := s.cfg.Custom
-	out := helve.Custom{
-		Memory: c.Memory, Full: c.Full, Required: c.Required, Also: c.Also, Worker: strings.TrimPrefix(c.Worker, "auto"),
-		LoadTimeout: milliseconds(c.LoadTimeoutMS), HookTimeout: milliseconds(c.HookTimeoutMS),
-		Commands: helve.HookCommands{Before: s.hookCommands(s.cfg.Hooks.Before), After: s.hookCommands(s.cfg.Hooks.After), Event: s.hookCommands(s.cfg.Hooks.Event)},
-		Config:   redactJSON(s.cfg.Raw),
-	}
+// plugins converts the configuration of the user's tools, plugins and hooks to options.
+func (s *setup) plugins() plugin.Options {
+	out := s.cfg.Custom
+	out.Commands = plugin.HookCommands{Before: s.hookCommands(s.cfg.Hooks.Before), After: s.hookCommands(s.cfg.Hooks.After), Event: s.hookCommands(s.cfg.Hooks.Event)}
+	out.Config = redactJSON(s.cfg.Raw)
 	for _, f := range s.cfg.Folders {
-		folder := helve.CustomFolder{Path: f.Path, Project: f.Guarded}
+		folder := plugin.Folder{Path: f.Path, Project: f.Guarded}
 		if f.Guarded {
 			folder.Trusted = func() bool { return config.TrustedFolder(s.opt, f.Path) }
 			folder.Stamp = func() string { return config.TrustStamp(s.opt, f.Path) }
@@ -39,15 +35,15 @@ func (a *app) custom(s *setup) helve.Custom {
 	for _, e := range s.cfg.Plugins {
 		if p, ok := pluginEntry(e); ok {
 			p.Trusted = func() bool { return s.trustedPlugin(p, e.From.File) }
-			out.Plugins = append(out.Plugins, p)
+			out.Entries = append(out.Entries, p)
 		}
 	}
 	return out
 }
 
 // pluginEntry reads an entry of the list of plugins: a name, or a name and options.
-func pluginEntry(e config.Entry) (helve.PluginEntry, bool) {
-	p := helve.PluginEntry{Base: e.Dir}
+func pluginEntry(e config.Entry) (plugin.Entry, bool) {
+	p := plugin.Entry{Base: e.Dir}
 	if json.Unmarshal(e.Value, &p.Spec) == nil {
 		return p, p.Spec != ""
 	}
@@ -65,7 +61,7 @@ func pluginEntry(e config.Entry) (helve.PluginEntry, bool) {
 // file of the project may where it was trusted: with its config folder or,
 // outside of those, with the config file of the project that names it. Packages
 // are trusted with the file that names them.
-func (s *setup) trustedPlugin(p helve.PluginEntry, from string) bool {
+func (s *setup) trustedPlugin(p plugin.Entry, from string) bool {
 	path, isFile := config.PluginPath(p.Spec, p.Base)
 	if !isFile || pluginMissing(path) { // it is reported as missing, and permission is requested again before it runs
 		return true
@@ -101,34 +97,32 @@ func pluginMissing(path string) bool {
 	return true
 }
 
-func (s *setup) hookCommands(list []config.HookCommand) (out []helve.HookCommand) {
+func (s *setup) hookCommands(list []config.HookCommand) (out []plugin.HookCommand) {
 	for _, h := range list {
-		command := slices.Clone(h.Command)
-		if len(command) > 0 && strings.ContainsAny(command[0], `/\`) && !filepath.IsAbs(command[0]) {
-			command[0] = filepath.Join(h.Dir, command[0])
+		h.Command = slices.Clone(h.Command)
+		if len(h.Command) > 0 && strings.ContainsAny(h.Command[0], `/\`) && !filepath.IsAbs(h.Command[0]) {
+			h.Command[0] = filepath.Join(h.Base, h.Command[0])
 		}
 		if h.Line != "" {
-			command = []string{"/bin/sh", "-c", h.Line}
+			h.Command = []string{"/bin/sh", "-c", h.Line}
 			if runtime.GOOS == "windows" {
-				command = []string{"cmd", "/C", h.Line}
+				h.Command = []string{"cmd", "/C", h.Line}
 			}
 		}
-		out = append(out, helve.HookCommand{
-			Command: command, Tools: h.Tools, Events: h.Events, Timeout: milliseconds(h.TimeoutMS),
-			Required: h.Required, From: h.From.String(), Trusted: s.trustedHook(h),
-		})
+		h.Trusted = s.trustedHook(h.Source.File)
+		out = append(out, h.HookCommand)
 	}
 	return out
 }
 
-// trustedHook returns a function that reports whether the file of a hook, and what it names, is
-// still what was trusted; nil for the user's own.
-func (s *setup) trustedHook(h config.HookCommand) func() bool {
-	i := slices.IndexFunc(s.cfg.Sources, func(src config.Source) bool { return src.Path == h.From.File })
+// trustedHook returns a function that reports whether the config file of a hook, and what it names,
+// is still what was trusted; nil for the user's own.
+func (s *setup) trustedHook(file string) func() bool {
+	i := slices.IndexFunc(s.cfg.Sources, func(src config.Source) bool { return src.Path == file })
 	if i < 0 || !s.cfg.Sources[i].Guarded {
 		return nil
 	}
-	return func() bool { return config.TrustedFile(s.opt, h.From.File) }
+	return func() bool { return config.TrustedFile(s.opt, file) }
 }
 
 // guards returns the files that define hooks and plugins of the config: changing them may change
@@ -141,7 +135,7 @@ func (s *setup) guards() (out []string) {
 	}
 	for _, h := range slices.Concat(s.cfg.Hooks.Before, s.cfg.Hooks.After, s.cfg.Hooks.Event) {
 		for _, word := range config.HookPrograms(h) {
-			for _, dir := range []string{h.Dir, s.opt.Dir} {
+			for _, dir := range []string{h.Base, s.opt.Dir} {
 				if !filepath.IsAbs(word) {
 					add(filepath.Join(dir, word))
 				} else {

@@ -25,7 +25,7 @@ func (a *app) serveLines(ctx context.Context, f *callFlags) error {
 	opt.Unattended = !f.events
 	opt.Search.Stateless = s.cfg.Search.Keep != nil && !*s.cfg.Search.Keep // calls follow each other here
 	opt.Shell.Ephemeral = false
-	opt.Custom.Watch = watchFiles
+	opt.Plugins.Watch = watchFiles
 	opt.Strict = f.strict
 	opt.Repair = f.repair || s.cfg.Repair != nil && *s.cfg.Repair
 	opt.Provider, opt.Model = f.provider, f.model

@@ -18,6 +18,7 @@ import (
 	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/lsp"
+	"github.com/helve-dev/helve/plugin"
 )
 
 // languageServers reads the config key lsp: true or an object switch language servers on,
@@ -183,7 +184,7 @@ func (a *app) languagesHere(s *setup) (languageReport, error) {
 // servers.
 func (a *app) languageOptions(s *setup) helve.Options {
 	opt := a.options(s)
-	opt.Unattended, opt.Unrecorded, opt.Custom, opt.MCP.Servers = true, true, helve.Custom{}, nil
+	opt.Unattended, opt.Unrecorded, opt.Plugins, opt.MCP.Servers = true, true, plugin.Options{}, nil
 	return opt
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/mcp"
+	"github.com/helve-dev/helve/plugin"
 )
 
 // atServers is how long the commands that query servers wait for them.
@@ -31,7 +32,7 @@ func (a *app) withServers(ctx context.Context, do func(ctx context.Context, s *s
 	}
 	a.warn(s.cfg)
 	opt := a.options(s)
-	opt.Unattended, opt.Custom = true, helve.Custom{}
+	opt.Unattended, opt.Plugins = true, plugin.Options{}
 	rt, err := helve.Open(opt)
 	if err != nil {
 		return err

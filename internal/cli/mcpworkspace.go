@@ -50,7 +50,7 @@ func (a *app) openWorkspace(f *mcpFlags, home *setup, w mcpserve.Workspace) (*he
 	opt.Flags["compact"] = f.compact
 	opt.Search.Stateless = s.cfg.Search.Keep != nil && !*s.cfg.Search.Keep // calls follow each other here
 	opt.Shell.Ephemeral = false
-	opt.Custom.Watch = watchFiles
+	opt.Plugins.Watch = watchFiles
 	opt.Repair = s.cfg.Repair != nil && *s.cfg.Repair
 	return helve.Open(opt)
 }

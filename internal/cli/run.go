@@ -253,7 +253,7 @@ func (a *app) agentRuntime(f *runFlags) (*helve.Runtime, error) {
 	}
 	opt.Search.Stateless = s.cfg.Search.Keep != nil && !*s.cfg.Search.Keep // calls follow each other here
 	opt.Shell.Ephemeral = false
-	opt.Custom.Watch = watchFiles
+	opt.Plugins.Watch = watchFiles
 	opt.Repair = s.cfg.Repair == nil || *s.cfg.Repair
 	return helve.Open(opt)
 }

@@ -121,7 +121,7 @@ func (a *app) serveRuntime(s *setup, secret string) (*helve.Runtime, error) {
 	opt.Models = models
 	opt.Search.Stateless = s.cfg.Search.Keep != nil && !*s.cfg.Search.Keep // calls follow each other here
 	opt.Shell.Ephemeral = false
-	opt.Custom.Watch = watchFiles
+	opt.Plugins.Watch = watchFiles
 	opt.Repair = s.cfg.Repair != nil && *s.cfg.Repair
 	return helve.Open(opt)
 }

@@ -269,7 +269,7 @@ func (a *app) options(s *setup) helve.Options {
 		Shell:     a.shell(s),
 		Web:       a.network(s),
 		Skills:    a.skillPlaces(s),
-		Custom:    a.custom(s),
+		Plugins:   s.plugins(),
 		Loop:      s.loopOptions(a),
 		Protected: append(s.configDirs(), s.guards()...),
 		Limits: helve.Limits{

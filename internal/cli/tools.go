@@ -178,7 +178,7 @@ func (a *app) specs(ctx context.Context, f *toolsFlags) ([]tool.Spec, error) {
 	}
 	opt.Flags["compact"] = f.compact
 	if f.builtin {
-		opt.MCP.Servers, opt.Custom = nil, helve.Custom{}
+		opt.MCP.Servers, opt.Plugins = nil, plugin.Options{}
 	}
 	rt, err := helve.Open(opt)
 	if err != nil {

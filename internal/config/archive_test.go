@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/plugin"
 )
 
 var update = flag.Bool("update", false, "write the want part of the archives")
@@ -182,11 +183,11 @@ func dumpBrought(c *Config, p func(format string, args ...any)) {
 	}{{"before", c.Hooks.Before}, {"after", c.Hooks.After}, {"event", c.Hooks.Event}} {
 		for _, h := range kind.hooks {
 			p("hook %s %q line=%q tools=%q events=%q timeout=%d required=%t from %s <%s>", kind.name, h.Command, h.Line,
-				h.Tools, h.Events, h.TimeoutMS, h.Required, h.Dir, h.From)
+				h.Tools, h.Events, h.Timeout.Milliseconds(), h.Required, h.Base, h.Source)
 		}
 	}
-	if x := c.Custom; !cmp.Equal(x, Custom{}) {
-		p("custom memory=%d load=%d hook=%d full=%q required=%q also=%q worker=%q", x.Memory, x.LoadTimeoutMS, x.HookTimeoutMS,
+	if x := c.Custom; !cmp.Equal(x, plugin.Options{}) {
+		p("custom memory=%d load=%d hook=%d full=%q required=%q also=%q worker=%q", x.Memory, x.LoadTimeout.Milliseconds(), x.HookTimeout.Milliseconds(),
 			x.Full, x.Required, x.Also, x.Worker)
 	}
 	for _, path := range c.SkillPaths {

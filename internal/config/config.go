@@ -30,6 +30,7 @@ import (
 
 	"github.com/helve-dev/helve/internal/disk"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/plugin"
 )
 
 // Options are the inputs of [Load].
@@ -92,9 +93,9 @@ type Config struct {
 	Wall         Wall
 	Web          Web
 	Hooks        Hooks
-	Custom       Custom
-	SkillPaths   []string // absolute; Origins has where from, as skills.paths
-	HistoryBytes int64    // that earlier contents of files may take; 0 when no file says
+	Custom       plugin.Options // without folders, entries and commands
+	SkillPaths   []string       // absolute; Origins has where from, as skills.paths
+	HistoryBytes int64          // that earlier contents of files may take; 0 when no file says
 
 	LanguageServers LanguageServers // how those of LSP are treated
 

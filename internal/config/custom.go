@@ -10,6 +10,7 @@ import (
 
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/plugin"
 )
 
 // Hooks are the commands for calls and events, those of the lowest file first. The lists of several
@@ -18,27 +19,12 @@ type Hooks struct {
 	Before, After, Event []HookCommand
 }
 
-// A HookCommand configures one hook. Zero fields were not set.
+// A HookCommand is a hook as a config file has it.
 type HookCommand struct {
-	Command   []string // the program and its arguments
-	Line      string   // or a line for the shell; one of the two is given
-	Tools     []string // names of tools, which may hold * and ?; all when empty
-	Events    []string // the same for events
-	TimeoutMS int
-	Required  bool   // where it fails, the call does too
-	Dir       string // where relative names start
-	From      permission.Source
-}
-
-// Custom configures how custom tools and plugins run. Zero fields were not set; its lists are added
-// up too.
-type Custom struct {
-	Memory                       int64 // bytes
-	LoadTimeoutMS, HookTimeoutMS int
-	Full                         []string // tools that rules are not asked about, where they do not deny
-	Required                     []string // plugins without which no call is made
-	Also                         []string // folders that imports may lead to, absolute
-	Worker                       string   // auto, bun, node or off
+	plugin.HookCommand
+	Line   string // for the shell, in place of Command
+	Base   string // where relative names start
+	Source permission.Source
 }
 
 // A Folder is a config folder.
@@ -255,8 +241,8 @@ func (l *loader) brought() {
 		Before: l.hooks("before", hooks.get("before")), After: l.hooks("after", hooks.get("after")), Event: l.hooks("event", hooks.get("event")),
 	}
 	if v := l.merged.get("custom"); v != nil {
-		c.Custom = Custom{
-			Memory: intValue(v.get("memory")), LoadTimeoutMS: millis(v.get("load_timeout")), HookTimeoutMS: millis(v.get("hook_timeout")),
+		c.Custom = plugin.Options{
+			Memory: intValue(v.get("memory")), LoadTimeout: duration(v.get("load_timeout")), HookTimeout: duration(v.get("hook_timeout")),
 			Full: elemTexts(v.get("full")), Required: elemTexts(v.get("required")), Worker: textOf(v.get("worker")),
 		}
 		if also := v.get("also"); also != nil {
@@ -285,10 +271,10 @@ func (l *loader) hooks(which string, list *node) (all []HookCommand) {
 		return nil
 	}
 	for _, e := range list.elems {
-		h := HookCommand{
-			Tools: elemTexts(e.get("tools")), Events: elemTexts(e.get("events")), TimeoutMS: millis(e.get("timeout")),
-			Required: truth(e.get("required")), Dir: e.in.dir, From: e.sourceRule(),
-		}
+		h := HookCommand{Base: e.in.dir, Source: e.sourceRule(), HookCommand: plugin.HookCommand{
+			Tools: elemTexts(e.get("tools")), Events: elemTexts(e.get("events")), Timeout: duration(e.get("timeout")),
+			Required: truth(e.get("required")), From: e.sourceRule().String(),
+		}}
 		if command := e.get("command"); command.kind == 's' {
 			h.Line = command.text
 		} else {
@@ -320,3 +306,5 @@ func (l *loader) toolNames(key string, list *node) {
 
 // millis returns a number of milliseconds that cannot overflow a duration.
 func millis(n *node) int { return int(min(intValue(n), math.MaxInt32)) }
+
+func duration(n *node) time.Duration { return time.Duration(millis(n)) * time.Millisecond }

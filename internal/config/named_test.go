@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/helve-dev/helve/plugin"
 )
 
 // What a config file has run is trusted with it: a change of any such file is
@@ -283,8 +285,8 @@ func TestHookPrograms(t *testing.T) {
 		{HookCommand{Line: "jq -r .x >> .opencode/edited.log"}, "jq"},
 		{HookCommand{Line: "./a.sh && python3 -u tools/b.py 'x y' | tee log; cat src/m.txt"}, "./a.sh python3 tools/b.py tee cat"},
 		{HookCommand{Line: "A=1 env bash c.sh < d.txt"}, "bash c.sh"},
-		{HookCommand{Command: []string{"python3.12", "guard.py", "notes.md"}}, "python3.12 guard.py"},
-		{HookCommand{Command: []string{".opencode/hooks/guard.py", "x"}}, ".opencode/hooks/guard.py"},
+		{HookCommand{HookCommand: plugin.HookCommand{Command: []string{"python3.12", "guard.py", "notes.md"}}}, "python3.12 guard.py"},
+		{HookCommand{HookCommand: plugin.HookCommand{Command: []string{".opencode/hooks/guard.py", "x"}}}, ".opencode/hooks/guard.py"},
 	} {
 		if got := strings.Join(HookPrograms(test.hook), " "); got != test.want {
 			t.Errorf("%+v: %q, not %q", test.hook, got, test.want)

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/helve-dev/helve/plugin"
 )
 
 func withCache(dir string) func(*bench, *Options) {
@@ -53,7 +55,7 @@ func TestCache(t *testing.T) {
 	again := func(want string) *bench {
 		b := newBench(t, "", func(b *bench, o *Options) {
 			b.root = first.root
-			o.Folders, o.Cache = []Folder{{Path: first.root}}, dir
+			o.Folders, o.Cache = []plugin.Folder{{Path: first.root}}, dir
 		})
 		if got := b.output("greet", `{"name":"x"}`); got != want {
 			t.Errorf("%s, not %s", got, want)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"github.com/helve-dev/helve/internal/scripthost"
+	"github.com/helve-dev/helve/plugin"
 	"log/slog"
 	"strconv"
 	"strings"
@@ -20,7 +21,7 @@ func TestFolderDoesNotAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := make(chan struct{})
 		var log bytes.Buffer
-		s := New(Options{Logger: slog.New(slog.NewTextHandler(&log, nil)), Folders: []Folder{{Path: dir, Trusted: func() bool { <-answer; return false }}}})
+		s := New(Options{Logger: slog.New(slog.NewTextHandler(&log, nil)), Options: plugin.Options{Folders: []plugin.Folder{{Path: dir, Trusted: func() bool { <-answer; return false }}}}})
 		began := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -120,7 +121,7 @@ func (d deadDisk) look() (string, []userFile) {
 func TestDiskDoesNotAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := make(deadDisk)
-		s := New(Options{Folders: []Folder{{Path: "unused"}}})
+		s := New(Options{Options: plugin.Options{Folders: []plugin.Folder{{Path: "unused"}}}})
 		s.units[0].source = disk
 		began := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

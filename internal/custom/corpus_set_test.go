@@ -23,6 +23,7 @@ import (
 	"github.com/helve-dev/helve/internal/scripthost"
 	"github.com/helve-dev/helve/internal/web"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/plugin"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -58,7 +59,7 @@ func newCorpusRuntime(t *testing.T, p *planted) *corpusRuntime {
 	}
 	shell := corpusShell(t, p)
 	r.set = custom.New(custom.Options{
-		Folders: []custom.Folder{{Path: p.config, Project: true}}, Dir: p.project, Worktree: p.project,
+		Options: plugin.Options{Folders: []plugin.Folder{{Path: p.config, Project: true}}}, Dir: p.project, Worktree: p.project,
 		Project: json.RawMessage(`{"id":"p"}`), ServerURL: "http://localhost:4096",
 		World: scripthost.Options{
 			Files: &files.Workspace{Worktree: p.project}, Shell: shell, Dir: p.project, Web: web.New(web.Options{UserAgent: "helve"}),

@@ -28,7 +28,7 @@ const maxTurn = 5 * time.Second
 
 // turn returns how long a script may run without yielding, so that a loop can be distinguished from
 // slow work.
-func (s *Set) turn() time.Duration { return min(maxTurn, s.opt.LoadTime/2) }
+func (s *Set) turn() time.Duration { return min(maxTurn, s.opt.LoadTimeout/2) }
 
 // disposeTime is how long plugins have to tidy up.
 const disposeTime = 2 * time.Second
@@ -88,7 +88,7 @@ func newEngine(ctx context.Context, b *build, at place, some []userFile) (*engin
 		return nil, errors.Join(err, host.Close())
 	}
 	e.close = func() error { return errors.Join(v.Close(), host.Close()) }
-	ctx, cancel := context.WithTimeout(e.quiet(ctx, ""), opt.LoadTime)
+	ctx, cancel := context.WithTimeout(e.quiet(ctx, ""), opt.LoadTimeout)
 	defer cancel()
 	for _, part := range []struct {
 		name string
@@ -287,7 +287,7 @@ func (e *engine) loadFiles(ctx context.Context, some []userFile, facts map[strin
 // loadFile runs a file, and returns the tools it exports. The error is the engine's.
 func (e *engine) loadFile(ctx context.Context, en userFile) (*fact, error) {
 	began := time.Now()
-	ctx, cancel := e.watch.withLimit(e.quiet(ctx, en.settingsName()), e.unit.set.opt.LoadTime)
+	ctx, cancel := e.watch.withLimit(e.quiet(ctx, en.settingsName()), e.unit.set.opt.LoadTimeout)
 	defer cancel()
 	ctx, leave, err := e.slip(ctx, quietOwner, 0)
 	if err != nil {
@@ -441,7 +441,7 @@ func (e *engine) start(ctx context.Context, some []userFile, facts map[string]*f
 
 func (e *engine) startPlugins(ctx context.Context, plugins []userFile) ([]script.PluginFile, error) {
 	opt := e.unit.set.opt
-	ctx, cancel := e.watch.withLimit(e.quiet(ctx, names(plugins)), opt.LoadTime)
+	ctx, cancel := e.watch.withLimit(e.quiet(ctx, names(plugins)), opt.LoadTimeout)
 	defer cancel()
 	ctx, leave, err := e.slip(ctx, quietOwner, 0)
 	if err != nil {

@@ -1,6 +1,7 @@
 package custom
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve/internal/process"
+	"github.com/helve-dev/helve/plugin"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -21,25 +23,8 @@ const (
 	maxCalled = 80 // bytes of the short name of a hook
 )
 
-// A ProgramHook is a command that sees calls or events.
-type ProgramHook struct {
-	Command  []string      // a program and its arguments
-	Tools    []string      // whose calls it sees, with * and ?; all when empty
-	Events   []string      // the events it sees, likewise
-	Timeout  time.Duration // 10 seconds when 0
-	Required bool          // without its word no call goes on
-	Dir      string        // where it runs; the folder of the call when empty
-	From     string        // the config file it stands in, for messages
-}
-
-// Applies reports whether the hook sees calls of a tool.
-func (h ProgramHook) Applies(name string) bool { return among(h.Tools, name) }
-
-// Hears reports whether the hook receives events of a type.
-func (h ProgramHook) Hears(event string) bool { return among(h.Events, event) }
-
-// String describes the hook to people: the command, and where it is configured.
-func (h ProgramHook) String() string {
+// describeHook describes a hook to people: the command, and where it is configured.
+func describeHook(h plugin.HookCommand) string {
 	s := "the hook '" + line(strings.Join(h.Command, " "), 100) + "'"
 	if h.From != "" {
 		s += " of " + line(h.From, maxQuote)
@@ -47,9 +32,9 @@ func (h ProgramHook) String() string {
 	return s
 }
 
-// Called is a short name of it: the script, where the command is one or hands
-// one to what runs it, and the line that it is otherwise.
-func (h ProgramHook) Called() string {
+// HookName returns a short name of a hook: the script, if the command is one or passes one to an
+// interpreter, and else the command line.
+func HookName(h plugin.HookCommand) string {
 	if len(h.Command) == 0 {
 		return "without a command"
 	}
@@ -58,16 +43,15 @@ func (h ProgramHook) Called() string {
 		return line(first, maxCalled)
 	}
 	for _, arg := range h.Command[1:] {
-		if interprets(first) && !strings.HasPrefix(arg, "-") && h.isFile(arg) {
+		if interprets(first) && !strings.HasPrefix(arg, "-") && isFileOf(h, arg) {
 			return line(arg, maxCalled)
 		}
 	}
 	return line(strings.Join(h.Command, " "), maxCalled)
 }
 
-// isFile reports whether an argument names a file, as seen from where the hook
-// runs.
-func (h ProgramHook) isFile(arg string) bool {
+// isFileOf reports whether an argument names a file, as seen from where the hook runs.
+func isFileOf(h plugin.HookCommand, arg string) bool {
 	if !filepath.IsAbs(arg) {
 		if h.Dir == "" {
 			return false
@@ -89,11 +73,9 @@ func interprets(program string) bool {
 	return false
 }
 
-// capital is the same at the beginning of a sentence.
-func (h ProgramHook) capital() string { return "T" + strings.TrimPrefix(h.String(), "t") }
-
-// among reports whether one of the patterns matches; without patterns, all names match.
-func among(patterns []string, name string) bool {
+// Matches reports whether one of the patterns of a hook, with * for any text and ? for any
+// character, matches a name; without patterns, all names match.
+func Matches(patterns []string, name string) bool {
 	for _, p := range patterns {
 		if fits(p, name) {
 			return true
@@ -160,7 +142,7 @@ type attachment struct {
 // Before lets a hook see a call before it is run. The error is the end of ctx
 // and nothing else: a hook that fails blocks the call if it is required, and is
 // passed over otherwise.
-func (r *Programs) Before(ctx context.Context, c *tool.Call, h ProgramHook) (HookVerdict, error) {
+func (r *Programs) Before(ctx context.Context, c *tool.Call, h plugin.HookCommand) (HookVerdict, error) {
 	where := r.context(c)
 	v, err := r.consult(ctx, c, h, hookInput{Hook: "before", Tool: c.Tool, Args: argumentsOf(c), Context: &where})
 	return v.HookVerdict, err
@@ -168,7 +150,7 @@ func (r *Programs) Before(ctx context.Context, c *tool.Call, h ProgramHook) (Hoo
 
 // After runs the hooks that see the result of a call. A result in the verdict is the given one with
 // the changes of the hook; it must be bounded again. Otherwise After is like [Programs.Before].
-func (r *Programs) After(ctx context.Context, c *tool.Call, res *tool.Result, h ProgramHook) (HookVerdict, error) {
+func (r *Programs) After(ctx context.Context, c *tool.Call, res *tool.Result, h plugin.HookCommand) (HookVerdict, error) {
 	seen := &hookResult{Title: res.Title, Output: res.Output, Metadata: res.Metadata}
 	for _, a := range res.Attachments {
 		seen.Attachments = append(seen.Attachments, attachment{Mime: a.Mime, Filename: a.Filename})
@@ -182,33 +164,26 @@ func (r *Programs) After(ctx context.Context, c *tool.Call, res *tool.Result, h 
 }
 
 // Event sends an event to a hook: an object with type and properties. It waits for the command.
-func (r *Programs) Event(ctx context.Context, event json.RawMessage, h ProgramHook) error {
+func (r *Programs) Event(ctx context.Context, event json.RawMessage, h plugin.HookCommand) error {
 	asked, err := encodeJSON(hookInput{Hook: "event", Event: event})
 	if err != nil {
-		return fmt.Errorf("%s: %w", h, err)
+		return fmt.Errorf("%s: %w", describeHook(h), err)
 	}
-	reply, err := r.put(ctx, r.quiet(""), h, process.Dialog{Question: asked, Time: h.time()})
+	reply, err := r.put(ctx, r.quiet(""), h, process.Dialog{Question: asked, Time: cmp.Or(max(h.Timeout, 0), hookTime)})
 	if err == nil && reply.Code != 0 {
-		err = fmt.Errorf("%s %s", h, programEndText(reply))
+		err = fmt.Errorf("%s %s", describeHook(h), programEndText(reply))
 	}
 	return err
 }
 
-func (h ProgramHook) time() time.Duration {
-	if h.Timeout <= 0 {
-		return hookTime
-	}
-	return h.Timeout
-}
-
 // consult asks a hook about a call.
-func (r *Programs) consult(ctx context.Context, c *tool.Call, h ProgramHook, o hookInput) (word, error) {
+func (r *Programs) consult(ctx context.Context, c *tool.Call, h plugin.HookCommand, o hookInput) (word, error) {
 	v, err := r.hear(ctx, c, h, o)
 	switch {
 	case ctx.Err() != nil:
 		return word{}, context.Cause(ctx)
 	case err == nil && v.blocked && v.Block == "":
-		v.Block = h.capital() + " refused the call and gave no reason."
+		v.Block = "T" + strings.TrimPrefix(describeHook(h), "t") + " refused the call and gave no reason."
 		return v, nil
 	case err == nil:
 		return v, nil
@@ -232,31 +207,31 @@ func asSentence(s string) string {
 }
 
 // hear runs the command of a hook and parses its decision.
-func (r *Programs) hear(ctx context.Context, c *tool.Call, h ProgramHook, o hookInput) (word, error) {
+func (r *Programs) hear(ctx context.Context, c *tool.Call, h plugin.HookCommand, o hookInput) (word, error) {
 	asked, err := encodeJSON(o)
 	if err != nil {
-		return word{}, fmt.Errorf("%s can not be told of the call: %w", h, err)
+		return word{}, fmt.Errorf("%s can not be told of the call: %w", describeHook(h), err)
 	}
-	reply, err := r.put(ctx, c, h, process.Dialog{Question: asked, Limit: maxAnswer, Time: h.time()})
+	reply, err := r.put(ctx, c, h, process.Dialog{Question: asked, Limit: maxAnswer, Time: cmp.Or(max(h.Timeout, 0), hookTime)})
 	switch {
 	case err != nil:
 		return word{}, err
 	case reply.Code == exitBlock:
 		return word{HookVerdict: HookVerdict{Block: readable(reply.Said, maxComplaint)}, blocked: true}, nil
 	case reply.Code != 0:
-		return word{}, fmt.Errorf("%s %s", h, programEndText(reply))
+		return word{}, fmt.Errorf("%s %s", describeHook(h), programEndText(reply))
 	}
 	v, err := readWord(reply.Out, o.Hook)
 	if err != nil {
-		err = fmt.Errorf("%s gave an answer that can not be used: %w", h, err)
+		err = fmt.Errorf("%s gave an answer that can not be used: %w", describeHook(h), err)
 	}
 	return v, err
 }
 
 // put runs the command of a hook. The error is a sentence that names the hook.
-func (r *Programs) put(ctx context.Context, c *tool.Call, h ProgramHook, t process.Dialog) (process.Reply, error) {
+func (r *Programs) put(ctx context.Context, c *tool.Call, h plugin.HookCommand, t process.Dialog) (process.Reply, error) {
 	if len(h.Command) == 0 || h.Command[0] == "" {
-		return process.Reply{}, fmt.Errorf("%s has no command", h)
+		return process.Reply{}, fmt.Errorf("%s has no command", describeHook(h))
 	}
 	p := r.prepare(c, h.Command[0], h.Command[1:]...)
 	if h.Dir != "" {
@@ -274,9 +249,9 @@ func (r *Programs) put(ctx context.Context, c *tool.Call, h ProgramHook, t proce
 	case ctx.Err() != nil:
 		return reply, context.Cause(ctx)
 	case errors.Is(err, process.ErrLate):
-		return reply, fmt.Errorf("%s took longer than %s", h, t.Time)
+		return reply, fmt.Errorf("%s took longer than %s", describeHook(h), t.Time)
 	case errors.Is(err, process.ErrTooMuch):
-		return reply, fmt.Errorf("%s printed more than %d bytes", h, t.Limit)
+		return reply, fmt.Errorf("%s printed more than %d bytes", describeHook(h), t.Limit)
 	}
-	return reply, errors.New(unstarted(h.String(), p.Path, err))
+	return reply, errors.New(unstarted(describeHook(h), p.Path, err))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/helve-dev/helve/plugin"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -26,12 +27,12 @@ func TestApplies(t *testing.T) {
 		{"*edit", "multiedit", true}, {"?ash", "bash", true}, {"?ash", "ash", false}, {"read,bash", "bash", true}, {"*_?", "a_b", true},
 		{"*a*b", "xaxxb", true}, {"*a*b", "xaxxbc", false}, {"**", "x", true}, {"*", "", true}, {"?", "ä", true}, {"b[a]sh", "bash", false},
 	} {
-		var h ProgramHook
+		var h plugin.HookCommand
 		if c.patterns != "" {
 			h.Tools = strings.Split(c.patterns, ",")
 			h.Events = h.Tools
 		}
-		if h.Applies(c.name) != c.want || h.Hears(c.name) != c.want {
+		if Matches(h.Tools, c.name) != c.want || Matches(h.Events, c.name) != c.want {
 			t.Errorf("%q and %q: got %v", c.patterns, c.name, !c.want)
 		}
 	}
@@ -54,8 +55,8 @@ func TestFitsLaw(t *testing.T) {
 	})
 }
 
-func (p *testProject) hook(code string) ProgramHook {
-	return ProgramHook{Command: []string{"sh", "-c", code}, From: "helve.json"}
+func (p *testProject) hook(code string) plugin.HookCommand {
+	return plugin.HookCommand{Command: []string{"sh", "-c", code}, From: "helve.json"}
 }
 
 func (p *testProject) about() *tool.Call {
@@ -139,7 +140,7 @@ func TestHookIsNotThere(t *testing.T) {
 		{[]string{"./hooks/none"}, "the hook './hooks/none' could not be started, because it or"},
 		{[]string{"./hooks/lost"}, "what its first line names is not installed (/usr/bin/env no-such-language)"},
 	} {
-		got, err := p.Before(t.Context(), p.about(), ProgramHook{Command: c.command, Required: true, Dir: p.config})
+		got, err := p.Before(t.Context(), p.about(), plugin.HookCommand{Command: c.command, Required: true, Dir: p.config})
 		if err != nil || !strings.Contains(got.Block, c.want) || strings.Contains(got.Block, "..") || !strings.Contains(got.Block, ". Mend the hook") {
 			t.Errorf("%q: got %+v, %v", c.command, got, err)
 		}
@@ -163,7 +164,7 @@ func TestHookCalled(t *testing.T) {
 		{[]string{"sh", "-c", strings.Repeat("x", 200)}, "sh -c " + strings.Repeat("x", 74) + "…"},
 		{nil, "without a command"},
 	} {
-		if got := (ProgramHook{Command: c.command, Dir: p.config}).Called(); got != line(c.want, maxQuote) {
+		if got := HookName(plugin.HookCommand{Command: c.command, Dir: p.config}); got != line(c.want, maxQuote) {
 			t.Errorf("%q: got %q", c.command, got)
 		}
 	}
@@ -173,7 +174,7 @@ func TestHookCalled(t *testing.T) {
 func TestHookFolder(t *testing.T) {
 	p := newTestProject(t)
 	p.file(t, "hooks/here", "#!/bin/sh\nbasename \"$PWD\" >&2\nexit 2\n", 0o755)
-	got, err := p.Before(t.Context(), p.about(), ProgramHook{Command: []string{"./hooks/here"}, Dir: p.config})
+	got, err := p.Before(t.Context(), p.about(), plugin.HookCommand{Command: []string{"./hooks/here"}, Dir: p.config})
 	if err != nil || got.Block != ".opencode" {
 		t.Errorf("got %+v, %v", got, err)
 	}

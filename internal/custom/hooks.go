@@ -266,7 +266,7 @@ func (u *unit) runHooks(ctx context.Context, c *tool.Call, h hookCall, plugins [
 		return res, e.build, err
 	}
 	defer leave()
-	ctx, cancel := e.watch.withLimit(ctx, u.set.opt.HookTime)
+	ctx, cancel := e.watch.withLimit(ctx, u.set.opt.HookTimeout)
 	defer cancel()
 	if c == nil {
 		ctx = e.quiet(ctx, names(some))
@@ -302,7 +302,7 @@ func stopped(ctx context.Context, res script.HookResult) error {
 func (u *unit) hookError(hook string, err error) error {
 	switch {
 	case errors.Is(err, errLate):
-		return fmt.Errorf("the hook %s did not end within %v: look for something it waits for, or allow more by \"custom\": {\"hook_timeout\": …}: %w", hook, u.set.opt.HookTime, err)
+		return fmt.Errorf("the hook %s did not end within %v: look for something it waits for, or allow more by \"custom\": {\"hook_timeout\": …}: %w", hook, u.set.opt.HookTimeout, err)
 	case errors.Is(err, script.ErrMemory), errors.Is(err, script.ErrTurn):
 		return fmt.Errorf("the hook %s was stopped: %s: %w", hook, u.engineProblem(err), err)
 	}
@@ -329,7 +329,7 @@ func (e *engine) event(ctx context.Context, event json.RawMessage, name string) 
 		return
 	}
 	defer leave()
-	ctx, cancel := e.watch.withLimit(e.quiet(ctx, name), e.unit.set.opt.HookTime)
+	ctx, cancel := e.watch.withLimit(e.quiet(ctx, name), e.unit.set.opt.HookTimeout)
 	defer cancel()
 	if err := e.run.Event(ctx, event); err != nil {
 		e.recordError(err)

@@ -51,8 +51,8 @@ export default async (input, options) => ({
   tool: { fromplugin: { description: "d", args: {}, execute: () => "of a plugin" } },
 })
 `, func(b *bench, o *Options) {
-		o.Folders = append(o.Folders, Folder{Path: other})
-		o.Plugins = []Plugin{{Spec: "./plugin/b.js", Base: b.root, Options: json.RawMessage(`{"x":"opt"}`)}}
+		o.Folders = append(o.Folders, plugin.Folder{Path: other})
+		o.Entries = []plugin.Entry{{Spec: "./plugin/b.js", Base: b.root, Options: json.RawMessage(`{"x":"opt"}`)}}
 	})
 	if b.set.Has("tool.execute.before") {
 		t.Error("something was loaded before it was needed")
@@ -117,8 +117,8 @@ export const L = () => ({ "tool.execute.before": async (i, o) => {
 -- tools/x.ts --
 export default { description: "d", args: {}, execute: () => "x" }
 `, func(b *bench, o *Options) {
-		o.HookTime, o.LoadTime = time.Second, time.Minute
-		o.Folders = append(o.Folders, Folder{Path: other})
+		o.HookTimeout, o.LoadTimeout = time.Second, time.Minute
+		o.Folders = append(o.Folders, plugin.Folder{Path: other})
 	})
 	b.set.Gather(t.Context())
 	for _, what := range []string{"wait", "loop", "bad", "nothing"} {
@@ -143,7 +143,7 @@ func TestHooksEat(t *testing.T) {
 export const E = () => ({ "tool.execute.before": () => { const all = []; for (;;) all.push(new Uint8Array(1 << 20).fill(1)) } })
 -- tools/x.ts --
 export default { description: "d", args: {}, execute: () => "x" }
-`, func(b *bench, o *Options) { o.HookTime, o.Memory = time.Minute, 32<<20 })
+`, func(b *bench, o *Options) { o.HookTimeout, o.Memory = time.Minute, 32<<20 })
 	b.set.Gather(t.Context())
 	if got := b.hook("tool.execute.before", `{"tool":"x"}`, `{"args":{}}`); got.Runs[0].Error == nil || !strings.Contains(got.Runs[0].Error.Error(), "memory") {
 		t.Errorf("%+v", got.Runs)
@@ -203,7 +203,7 @@ export const second = () => { throw new Error("second") }
 export const Z = () => ({ config: () => {} })
 -- tools/x.ts --
 export default { description: "d", args: {}, execute: () => "x" }
-`, func(_ *bench, o *Options) { o.LoadTime = 3 * time.Second })
+`, func(_ *bench, o *Options) { o.LoadTimeout = 3 * time.Second })
 	b.set.Gather(t.Context())
 	for name, want := range map[string]string{"a": "", "forever": "without waiting", "never": "was not loaded within", "throws": "throws.ts:2:41: Error: second", "z": ""} {
 		f := b.file("plugins/" + name + ".ts")
@@ -286,8 +286,8 @@ export const L = () => ({ config: (c) => { c.local = true } })
 export const I = () => ({ config: (c) => { c.inner = true } })
 `, func(b *bench, o *Options) {
 		base := filepath.Join(b.root, "sub")
-		o.Folders = []Folder{{Path: filepath.Join(b.root, "lib")}}
-		o.Plugins = []Plugin{
+		o.Folders = []plugin.Folder{{Path: filepath.Join(b.root, "lib")}}
+		o.Entries = []plugin.Entry{
 			{Spec: "@scope/pkg@1.2.3", Base: base, Options: json.RawMessage(`{"o":7}`)},
 			{Spec: "./local.ts", Base: base},
 			{Spec: "file://" + filepath.ToSlash(filepath.Join(b.root, "lib", "inner.ts")), Base: base},

@@ -101,7 +101,7 @@ export default { description: "d", args: {}, execute: () => "slow" }
 for (;;);
 -- tools/mine.ts --
 export default { description: "d", args: {}, execute: () => "mine" }
-`, func(_ *bench, o *Options) { o.LoadTime = 4 * time.Second })
+`, func(_ *bench, o *Options) { o.LoadTimeout = 4 * time.Second })
 	b.set.Gather(t.Context())
 	if got := b.names(); !slices.Equal(got, []string{"a_slow", "mine"}) {
 		t.Error(got)

@@ -53,7 +53,7 @@ export const schema = { description: "d", args: { a: { type: "array", items: 7 }
 export const unnamable = { description: "d", args: 5, execute: () => "" }
 -- tool/singular.js --
 export default { description: "d", args: {}, execute: () => "singular" }
-`, func(_ *bench, o *Options) { o.LoadTime = 3 * time.Second })
+`, func(_ *bench, o *Options) { o.LoadTimeout = 3 * time.Second })
 	if err := os.Symlink(filepath.Join(b.root, "tools", "deep", "x.ts"), filepath.Join(b.root, "tools", "linked.ts")); err != nil {
 		t.Skip(err)
 	}
@@ -247,7 +247,7 @@ func TestCollision(t *testing.T) {
 	other := realTemp(t)
 	plant(t, other, "-- tools/same.ts --\nexport default { description: 'theirs', args: {}, execute: () => 'later' }")
 	b := newBench(t, "-- tools/same.ts --\nexport default { description: 'ours', args: {}, execute: () => 'earlier' }", func(b *bench, o *Options) {
-		o.Folders = append(o.Folders, Folder{Path: other})
+		o.Folders = append(o.Folders, plugin.Folder{Path: other})
 	})
 	b.set.Gather(t.Context())
 	if got := b.output("same", `{}`); got != "later" {

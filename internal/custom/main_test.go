@@ -91,7 +91,7 @@ func newBench(t testing.TB, archive string, change func(b *bench, o *Options)) *
 	t.Helper()
 	b := &bench{t: t, root: realTemp(t), tools: map[string][]tool.Tool{}}
 	plant(t, b.root, archive)
-	o := Options{Folders: []Folder{{Path: b.root}}, Dir: b.root, Worktree: b.root, Cache: os.Getenv(sharedCache)}
+	o := Options{Options: plugin.Options{Folders: []plugin.Folder{{Path: b.root}}}, Dir: b.root, Worktree: b.root, Cache: os.Getenv(sharedCache)}
 	o.World = scripthost.Options{Dir: b.root, Tell: func(l scripthost.Line) {
 		b.mu.Lock()
 		defer b.mu.Unlock()

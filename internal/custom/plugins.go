@@ -36,8 +36,8 @@ func (s *Set) arrange() []*unit {
 		folders = append(folders, u)
 	}
 	seen := map[string]bool{}
-	for _, p := range s.opt.Plugins {
-		path, name := p.where()
+	for _, p := range s.opt.Entries {
+		path, name := where(p)
 		key := path + "\x00" + name
 		if seen[key] {
 			continue
@@ -68,7 +68,7 @@ func signsIn(name string) bool {
 }
 
 // where reads an entry: the path of a file, or the name of a package.
-func (p Plugin) where() (path, name string) {
+func where(p plugin.Entry) (path, name string) {
 	spec := p.Spec
 	if strings.HasPrefix(spec, "file:") {
 		if u, err := url.Parse(spec); err == nil && u.Path != "" {
@@ -203,7 +203,7 @@ func missingFile(path string, err error) string {
 // A packageSource is a plugin of the config that is in no config folder: a file, or an npm package
 // that is installed.
 type packageSource struct {
-	plugin Plugin
+	plugin plugin.Entry
 	path   string // of a file or folder
 	name   string // of a package
 }

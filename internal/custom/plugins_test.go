@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/helve-dev/helve/plugin"
 )
 
 func TestWhere(t *testing.T) {
@@ -36,12 +38,12 @@ func TestWhere(t *testing.T) {
 		{"git+ssh://git@host/user/repo.git", "", "repo"},
 		{"name.js", "", "name.js"},
 	} {
-		path, name := Plugin{Spec: c.spec, Base: "/base"}.where()
+		path, name := where(plugin.Entry{Spec: c.spec, Base: "/base"})
 		if path != c.path || name != c.name {
 			t.Errorf("%s: %q %q", c.spec, path, name)
 		}
 	}
-	if path, _ := (Plugin{Spec: ".opencode/plugins/a.ts", Base: "/p/.opencode"}).where(); path != "/p/.opencode/plugins/a.ts" {
+	if path, _ := where(plugin.Entry{Spec: ".opencode/plugins/a.ts", Base: "/p/.opencode"}); path != "/p/.opencode/plugins/a.ts" {
 		t.Errorf("from the config folder itself: %q", path)
 	}
 }

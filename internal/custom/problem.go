@@ -28,7 +28,7 @@ func (u *unit) engineProblem(err error) string {
 	case errors.Is(err, script.ErrTurn):
 		return fmt.Sprintf("it ran for %v without waiting for anything and was stopped. Look for a loop that does not end", u.set.turn())
 	case errors.Is(err, errLate), errors.Is(err, context.DeadlineExceeded):
-		return fmt.Sprintf("it was not loaded within %v. Look for something it waits for, or allow more by \"custom\": {\"load_timeout\": …}", opt.LoadTime)
+		return fmt.Sprintf("it was not loaded within %v. Look for something it waits for, or allow more by \"custom\": {\"load_timeout\": …}", opt.LoadTimeout)
 	}
 	return err.Error()
 }

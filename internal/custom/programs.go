@@ -93,7 +93,7 @@ func (u *unit) programTool(d ProgramTool) (tool.Tool, error) {
 // describeProgram has a program describe itself.
 func (u *unit) describeProgram(ctx context.Context, path string) *fact {
 	began := time.Now()
-	ctx, cancel := context.WithTimeoutCause(ctx, u.set.opt.LoadTime, errLate)
+	ctx, cancel := context.WithTimeoutCause(ctx, u.set.opt.LoadTimeout, errLate)
 	defer cancel()
 	defs, err := u.set.opt.Programs.Describe(ctx, path)
 	f := &fact{state: plugin.Ready, engine: kindProgram, defs: slices.Clone(defs), took: time.Since(began)}

@@ -14,31 +14,9 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// Folder is a config folder. It may be missing and appear later.
-type Folder struct {
-	Path    string
-	Project bool // it comes with the project
-	// Trusted reports whether the contents of the folder may run; nil means always. It is called
-	// before anything is read in order to run it, again after reading, and periodically afterwards.
-	Trusted func() bool
-	// Stamp names the act by which the folder became trusted. While it is the same, installed
-	// packages must be as well; nil does not check them.
-	Stamp func() string
-}
-
-// Plugin is an entry of the config's list of plugins.
-type Plugin struct {
-	Spec    string          // a path ("./x.ts", "file://…") or the name of an npm package, with or without a version
-	Base    string          // the folder of the config file it stands in
-	Options json.RawMessage // what the plugin is started with
-	Trusted func() bool     // as of a Folder, for what is in none
-}
-
 // Options configure a [Set].
 type Options struct {
-	// Folders are those of the config, lowest first: of two tools of one name the later counts.
-	Folders []Folder
-	Plugins []Plugin
+	plugin.Options
 
 	Dir, Worktree string
 	Project       json.RawMessage // what plugins learn about the project
@@ -64,11 +42,7 @@ type Options struct {
 	// set.
 	Changed func()
 
-	Watch              time.Duration // how often files are checked while there are no calls; 0 for never
-	Memory             int64         // bytes an engine may use; 128 MiB when 0
-	LoadTime, HookTime time.Duration // 30 s and 10 s when 0
-	Also               []string      // further folders imports may lead to
-	Logger             *slog.Logger
+	Logger *slog.Logger
 }
 
 // Set is what users have brought.
@@ -104,11 +78,11 @@ func New(opt Options) *Set {
 	if opt.Logger == nil {
 		opt.Logger = slog.New(slog.DiscardHandler)
 	}
-	if opt.LoadTime <= 0 {
-		opt.LoadTime = 30 * time.Second
+	if opt.LoadTimeout <= 0 {
+		opt.LoadTimeout = 30 * time.Second
 	}
-	if opt.HookTime <= 0 {
-		opt.HookTime = 10 * time.Second
+	if opt.HookTimeout <= 0 {
+		opt.HookTimeout = 10 * time.Second
 	}
 	if opt.Memory <= 0 {
 		opt.Memory = 128 << 20

@@ -37,7 +37,7 @@ export const cause = { description: "Fails", args: {}, execute() {
   throw new Error("outer: said", { cause: new Error("said", { cause: new TypeError("inner", { cause: "deep" }) }) })
 } }
 export const fine = { description: "Works", args: {}, execute: () => "fine" }
-`, func(_ *bench, o *Options) { o.Memory = 32 << 20; o.LoadTime = 6 * time.Second })
+`, func(_ *bench, o *Options) { o.Memory = 32 << 20; o.LoadTimeout = 6 * time.Second })
 	for _, c := range []struct{ name, text, code, hint string }{
 		{"bad", "No such thing: 42", "script-error", "It was thrown at " + filepath.Join(b.root, "tools", "bad.ts") + ":2:"},
 		{"bad_text", "just text", "script-error", ""},

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/helve-dev/helve/plugin"
 )
 
 const (
@@ -60,7 +62,7 @@ func TestWatchKeepsAll(t *testing.T) {
 // A folder that is not there yet is found when it comes to be.
 func TestWatchNewFolder(t *testing.T) {
 	b, wait := watchBench(t, "", func(b *bench, o *Options) {
-		o.Folders = []Folder{{Path: filepath.Join(b.root, ".helve")}}
+		o.Folders = []plugin.Folder{{Path: filepath.Join(b.root, ".helve")}}
 	})
 	b.set.Gather(t.Context())
 	if got := b.set.Status(); len(got) != 0 {

@@ -33,7 +33,7 @@ export const help = () => 1
 -- plugins/plug.ts --
 export const P = () => ({ config: () => {} })
 `, func(b *bench, o *Options) {
-		o.Folders = append(o.Folders, Folder{Path: other, Trusted: func() bool { return false }})
+		o.Folders = append(o.Folders, plugin.Folder{Path: other, Trusted: func() bool { return false }})
 		b.rule = func(permission.Request) error { return errors.New("no") }
 	})
 	if diff := cmp.Diff([]string{"bad", "broken", "empty", "good", "later", "named", "secret"}, b.set.Names()); diff != "" {
@@ -97,7 +97,7 @@ export const P = () => ({ event: () => {} })
 export const help = () => 1
 `, func(b *bench, o *Options) {
 		o.Builtin = func(name string) bool { return name == "read" }
-		o.Plugins = []Plugin{{Spec: "./tools/both.ts", Base: b.root}, {Spec: "tools/hooks.ts", Base: b.root}}
+		o.Entries = []plugin.Entry{{Spec: "./tools/both.ts", Base: b.root}, {Spec: "tools/hooks.ts", Base: b.root}}
 	})
 	for name, want := range map[string]string{"both": "but it is no plugin", "hooks": "", "helper": "It exports no tool"} {
 		b.set.Gather(t.Context())

@@ -75,7 +75,7 @@ func newWorker(ctx context.Context, b *build, some []userFile) (*engine, error) 
 		opt.Logger = u.set.log
 	}
 	e := &engine{unit: u, build: b, at: outside, over: host.Over}
-	ctx, cancel := context.WithTimeoutCause(e.quiet(ctx, names(some)), u.set.opt.LoadTime, errLate)
+	ctx, cancel := context.WithTimeoutCause(e.quiet(ctx, names(some)), u.set.opt.LoadTimeout, errLate)
 	defer cancel()
 	folder := WorkerFolder{Root: b.root, Also: slices.Concat(u.set.opt.Also, u.stowed(b.root)), Reads: b.imports()}
 	for _, en := range some {

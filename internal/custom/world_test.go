@@ -68,7 +68,7 @@ export const P = () => ({ "tool.execute.before": (i, o) => { o.args.seen = true 
 -- note.txt --
 a note
 `, func(b *bench, o *Options) {
-		o.HookTime = most
+		o.HookTimeout = most
 		o.World.Files = &files.Workspace{Worktree: b.root, History: files.NewHistory(files.HistoryOptions{Dir: filepath.Join(t.TempDir(), "history")})}
 	})
 	b.set.Gather(t.Context())
