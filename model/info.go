@@ -17,15 +17,18 @@ type Model struct {
 
 // Info is what is known about a model. Zero fields are unknown.
 type Info struct {
-	Context int  // limit of tokens in a request and its answer together
-	Output  int  // limit of tokens in an answer
-	Images  bool // it accepts images
-	Price   Price
+	Context int   `json:"context,omitempty"` // limit of tokens in a request and its answer together
+	Output  int   `json:"output,omitempty"`  // limit of tokens in an answer
+	Images  bool  `json:"images"`            // it accepts images
+	Price   Price `json:"price,omitzero"`
 }
 
 // A Price is in US dollars per million tokens.
 type Price struct {
-	Input, Output, CacheRead, CacheWrite float64
+	Input      float64 `json:"input"`
+	Output     float64 `json:"output"`
+	CacheRead  float64 `json:"cache_read"`
+	CacheWrite float64 `json:"cache_write"`
 }
 
 // Cost returns the cost of usage in US dollars; 0 if the price is not known.

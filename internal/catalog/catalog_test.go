@@ -309,7 +309,7 @@ func TestList(t *testing.T) {
 			t.Errorf("%s: %+v", id, list[i])
 		}
 	}
-	if list[0].ID != "anthropic" || list[0].Key != "ANTHROPIC_API_KEY" || list[0].Models[0].Price == nil {
+	if list[0].ID != "anthropic" || list[0].Key != "ANTHROPIC_API_KEY" || list[0].Models[0].Price == (model.Price{}) {
 		t.Errorf("%+v", list[0])
 	}
 	if i := slices.IndexFunc(list, func(l Listing) bool { return l.Also == "togetherai" }); i < 0 || list[i].ID != "together" {

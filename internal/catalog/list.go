@@ -36,21 +36,10 @@ const (
 
 // Listed is a known or configured model. Zero fields are unknown.
 type Listed struct {
-	ID         string  `json:"id"`
-	Name       string  `json:"name,omitempty"`
-	Configured bool    `json:"configured"`
-	Context    int     `json:"context,omitempty"`
-	Output     int     `json:"output,omitempty"`
-	Images     bool    `json:"images"`
-	Price      *Prices `json:"price,omitempty"`
-}
-
-// Prices are in US dollars for a million tokens.
-type Prices struct {
-	Input      float64 `json:"input"`
-	Output     float64 `json:"output"`
-	CacheRead  float64 `json:"cache_read"`
-	CacheWrite float64 `json:"cache_write"`
+	ID         string `json:"id"`
+	Name       string `json:"name,omitempty"`
+	Configured bool   `json:"configured"`
+	model.Info
 }
 
 // List returns every provider, those first that can be used.
@@ -94,12 +83,7 @@ func (s *served) list() []Listed {
 		if slices.ContainsFunc(out, func(l Listed) bool { return l.ID == m.ID }) {
 			return
 		}
-		info := s.info(m)
-		l := Listed{ID: m.ID, Name: m.Name, Configured: configured, Context: info.Context, Output: info.Output, Images: info.Images}
-		if p := info.Price; p != (model.Price{}) {
-			l.Price = &Prices{Input: p.Input, Output: p.Output, CacheRead: p.CacheRead, CacheWrite: p.CacheWrite}
-		}
-		out = append(out, l)
+		out = append(out, Listed{ID: m.ID, Name: m.Name, Configured: configured, Info: s.info(m)})
 	}
 	for _, m := range s.conf.Models {
 		add(s.model(m.ID), true)

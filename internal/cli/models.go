@@ -30,19 +30,14 @@ func (s *setup) catalog(a *app) *catalog.Catalog {
 			Timeout: milliseconds(p.TimeoutMS), Disabled: p.Disabled, From: p.From.String(),
 		}
 		for _, m := range p.Models {
-			out.Models = append(out.Models, configuredModel(m))
+			out.Models = append(out.Models, catalog.Model{
+				ID: m.ID, Name: m.Name, Serves: m.Serves, Context: m.Context, Output: m.Output,
+				Price: m.Price, Images: m.Images, Options: optionsOf(m.Options),
+			})
 		}
 		o.Providers = append(o.Providers, out)
 	}
 	return catalog.New(o)
-}
-
-func configuredModel(m config.Model) catalog.Model {
-	out := catalog.Model{ID: m.ID, Name: m.Name, Serves: m.Serves, Context: m.Context, Output: m.Output, Images: m.Images, Options: optionsOf(m.Options)}
-	if m.Price != nil {
-		out.Price = &model.Price{Input: m.Price.Input, Output: m.Price.Output, CacheRead: m.Price.CacheRead, CacheWrite: m.Price.CacheWrite}
-	}
-	return out
 }
 
 // optionsOf reads an object of the config; nil if there is none.
@@ -265,7 +260,7 @@ func (a *app) printProvider(l catalog.Listing) error {
 	tw := columns(a.Stdout)
 	for _, m := range l.Models {
 		price := "-"
-		if m.Price != nil {
+		if m.Price != (model.Price{}) {
 			price = fmt.Sprintf("$%g in, $%g out", m.Price.Input, m.Price.Output)
 		}
 		if m.Configured {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/helve-dev/helve/internal/catalog"
 	"github.com/helve-dev/helve/internal/server"
+	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/permission"
 )
 
@@ -38,8 +39,8 @@ func (a *app) modelsOverHTTP(s *setup) func(context.Context) ([]server.ModelInfo
 					Provider: p.ID, Model: m.ID, Name: m.Name, Context: m.Context, Output: m.Output, Images: m.Images,
 					Default: report.Default == p.ID+"/"+m.ID,
 				}
-				if m.Price != nil {
-					info.Price = &server.Price{Input: m.Price.Input, Output: m.Price.Output, CacheRead: m.Price.CacheRead, CacheWrite: m.Price.CacheWrite}
+				if m.Price != (model.Price{}) {
+					info.Price = new(server.Price(m.Price))
 				}
 				out = append(out, info)
 			}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helve-dev/helve/model"
 	"github.com/helve-dev/helve/permission"
 )
 
@@ -32,14 +33,9 @@ type Model struct {
 	Serves          string // what the provider calls it, where that differs
 	Name            string
 	Context, Output int
-	Price           *Price
+	Price           *model.Price
 	Images          *bool
 	Options         json.RawMessage // an object
-}
-
-// A Price is in US dollars per million tokens.
-type Price struct {
-	Input, Output, CacheRead, CacheWrite float64
 }
 
 // Compaction configures what happens to a conversation that grows too long.
@@ -209,7 +205,7 @@ func (l *loader) models() {
 // modelName returns the name of a model, and warns if it has no provider.
 func (l *loader) modelName(key string, n *node) string {
 	name := textOf(n)
-	if provider, model, ok := strings.Cut(name, "/"); n != nil && (!ok || provider == "" || model == "") {
+	if provider, rest, ok := strings.Cut(name, "/"); n != nil && (!ok || provider == "" || rest == "") {
 		l.doubt(n, key, `does not say who serves the model; write it as provider/model, such as "anthropic/claude-sonnet-4-5"`)
 	}
 	return name
@@ -263,7 +259,7 @@ func modelled(m member) Model {
 			}
 			return 0
 		}
-		out.Price = &Price{Input: money("input"), Output: money("output"), CacheRead: money("cache_read"), CacheWrite: money("cache_write")}
+		out.Price = &model.Price{Input: money("input"), Output: money("output"), CacheRead: money("cache_read"), CacheWrite: money("cache_write")}
 	}
 	return out
 }
