@@ -25,7 +25,8 @@ func (b bashCall) checkpointLosses(ctx context.Context, dir string) (*lossCheckp
 	if len(at) == 0 && len(unknown) == 0 {
 		return nil, nil
 	}
-	by := files.By{Session: b.c.Session, Message: b.c.Message, Call: b.c.ID, Tool: b.c.Tool, Agent: b.c.Agent, Dir: dir}
+	by := byCall(b.c)
+	by.Dir = dir
 	cp, err := b.files.Checkpoint(ctx, by, at, files.CheckpointLimits{})
 	if err != nil {
 		return nil, fmt.Errorf("keeping what the command may destroy: %w", err)

@@ -28,7 +28,7 @@ func BenchmarkChange(b *testing.B) {
 				for i := 0; b.Loop(); i++ {
 					copy(text, fmt.Sprintf("%09d", i)) // new contents each time
 					after := DescribeContent(text[1:], true, 0o644)
-					p, err := s.Begin(ChangeSet{Session: "s", Call: "c", Tool: "edit", Changes: []KeptChange{{
+					p, err := s.Begin(ChangeSet{By: By{Session: "s", Call: "c", Tool: "edit"}, Changes: []KeptChange{{
 						Path: path, Before: DescribeContent(text, true, 0o644), After: after,
 					}}}, map[string][]byte{path: text}, nil)
 					ok(b, err)
@@ -43,7 +43,7 @@ func fill(b *testing.B, n int) *History {
 	b.Helper()
 	s, d := NewHistory(HistoryOptions{Dir: b.TempDir()}), newMemDisk()
 	for i := range n {
-		d.change(b, s, ChangeSet{Session: fmt.Sprint("session_", i/100), Call: fmt.Sprint("call_", i), Tool: "edit", Project: d.root},
+		d.change(b, s, ChangeSet{By: By{Session: fmt.Sprint("session_", i/100), Call: fmt.Sprint("call_", i), Tool: "edit"}, Project: d.root},
 			map[string]*file{d.path(fmt.Sprint("f", i%100)): text(fmt.Sprint(i))})
 	}
 	return s

@@ -96,10 +96,10 @@ func (c Change) unchanged() bool {
 	return c.Exists() != c.Remove && (c.Remove || string(c.Held.Data) == string(c.Data))
 }
 
-// By identifies who makes a change, for the history.
+// By identifies who makes a change, and where, for the history.
 type By struct {
 	Session, Message, Call, Tool, Agent, Dir string
-	Undoes                                   []string // the change sets that this one undoes
+	Undoes                                   []string // ids of the change sets that this one undoes
 }
 
 // A PendingChange is a change that was made but is not yet recorded, because a formatter may still
@@ -148,10 +148,7 @@ func (l *PendingChange) journal(temps []string) error {
 	if l.files.History == nil {
 		return nil
 	}
-	set := ChangeSet{
-		Session: l.by.Session, Message: l.by.Message, Call: l.by.Call, Tool: l.by.Tool, Agent: l.by.Agent, Dir: l.by.Dir,
-		Project: l.files.Project, Undoes: l.by.Undoes,
-	}
+	set := ChangeSet{By: l.by, Project: l.files.Project}
 	before := map[string][]byte{}
 	for _, ch := range l.changes {
 		set.Changes = append(set.Changes, KeptChange{

@@ -260,7 +260,7 @@ func TestRecover(t *testing.T) {
 	d.put("a", "a2") // was a1: this half was made
 	d.put("b", "b1") // was to become b2
 	d.put(".helve-left.tmp", "x")
-	set := files.ChangeSet{Call: "c", Dir: d.ws, Changes: []files.KeptChange{
+	set := files.ChangeSet{By: files.By{Call: "c", Dir: d.ws}, Changes: []files.KeptChange{
 		{Path: filepath.Join(d.ws, "a"), Title: "a", Before: files.DescribeContent([]byte("a1"), true, 0o644), After: files.DescribeContent([]byte("a2"), true, 0o644)},
 		{Path: filepath.Join(d.ws, "b"), Title: "b", Before: files.DescribeContent([]byte("b1"), true, 0o644), After: files.DescribeContent([]byte("b2"), true, 0o644)},
 	}}
@@ -303,7 +303,7 @@ func TestRecoverWithoutRoom(t *testing.T) {
 	d.put("b", "b1")
 	left := filepath.Join(d.ws, ".helve-left.tmp")
 	d.put(".helve-left.tmp", "a1")
-	set := files.ChangeSet{Call: "c", Dir: d.ws, Changes: []files.KeptChange{
+	set := files.ChangeSet{By: files.By{Call: "c", Dir: d.ws}, Changes: []files.KeptChange{
 		{Path: filepath.Join(d.ws, "a"), Title: "a", Before: files.DescribeContent([]byte("a1"), true, 0o644), After: files.DescribeContent([]byte("a2"), true, 0o644)},
 		{Path: filepath.Join(d.ws, "b"), Title: "b", Before: files.DescribeContent([]byte("b1"), true, 0o644), After: files.DescribeContent([]byte("b2"), true, 0o644)},
 	}}

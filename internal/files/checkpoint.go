@@ -172,10 +172,7 @@ func (f *Workspace) Checkpoint(ctx context.Context, by By, at []Endangered, limi
 
 // recordKept records what was kept, before the command runs.
 func (c *Checkpoint) recordKept(k *Backup, found []candidate) error {
-	set := ChangeSet{
-		Session: c.by.Session, Message: c.by.Message, Call: c.by.Call, Tool: c.by.Tool, Agent: c.by.Agent, Dir: c.by.Dir,
-		Project: c.files.Project, Observed: true,
-	}
+	set := ChangeSet{By: c.by, Project: c.files.Project, Observed: true}
 	slices.SortFunc(found, func(a, b candidate) int { // files first, for people
 		return cmp.Or(cmp.Compare(a.stamp.mode&fs.ModeDir, b.stamp.mode&fs.ModeDir), cmp.Compare(a.path, b.path))
 	})

@@ -334,7 +334,7 @@ func TestTwoProcesses(t *testing.T) {
 	s := NewHistory(HistoryOptions{Dir: filepath.Join(dir, "history"), Quota: 100 * blockSize})
 	d := newMemDisk()
 	for i := range 100 {
-		d.change(t, s, ChangeSet{Call: fmt.Sprint("own-", i)}, map[string]*file{d.path("a"): text(fmt.Sprint(i % 7))})
+		d.change(t, s, ChangeSet{By: By{Call: fmt.Sprint("own-", i)}}, map[string]*file{d.path("a"): text(fmt.Sprint(i % 7))})
 		if i%10 == 0 {
 			want(t, len(must(s.Recover(t.Context(), d.look))(t)), 0)
 		}

@@ -30,7 +30,7 @@ func noise(n int, seed uint64) []byte {
 // observed begins a change whose files somebody else changes.
 func observed(t tb, k *Backup, d *memDisk, contents map[string]KeptContent) *PendingSet {
 	t.Helper()
-	set := ChangeSet{Call: "observed", Observed: true}
+	set := ChangeSet{By: By{Call: "observed"}, Observed: true}
 	for name, c := range contents {
 		set.Changes = append(set.Changes, KeptChange{Path: d.path(name), Title: name, Before: c, After: KeptContent{Exists: true}})
 	}
@@ -130,8 +130,8 @@ func TestKeepGivesBack(t *testing.T) {
 	// somebody else needs what came with it, then it stays
 	p, contents = keep()
 	d.put(map[string]*file{d.path("x"): text("yours")})
-	d.change(t, s, ChangeSet{Call: "other"}, map[string]*file{d.path("x"): nil})
-	other := d.begin(t, s, ChangeSet{Call: "pending"}, map[string]*file{d.path("old"): text("mine")})
+	d.change(t, s, ChangeSet{By: By{Call: "other"}}, map[string]*file{d.path("x"): nil})
+	other := d.begin(t, s, ChangeSet{By: By{Call: "pending"}}, map[string]*file{d.path("old"): text("mine")})
 	k := s.Keep(0)
 	want(t, k.Known(contentHash([]byte("mine"))), true)
 	third := observed(t, k, d, map[string]KeptContent{"mine": contents["mine"]})
@@ -234,7 +234,7 @@ func TestObservedIsLate(t *testing.T) {
 	p := observed(t, k, d, map[string]KeptContent{"a": c})
 	begun := p.Set().ID
 	d.put(map[string]*file{d.path("a"): text("one")})
-	edit := d.change(t, s, ChangeSet{Call: "edit"}, map[string]*file{d.path("a"): text("two")})
+	edit := d.change(t, s, ChangeSet{By: By{Call: "edit"}}, map[string]*file{d.path("a"): text("two")})
 	delete(d.files, d.path("a"))
 	ok(t, p.Done(map[string]KeptContent{d.path("a"): {}}))
 	if id := p.Set().ID; id <= edit.ID || edit.ID <= begun {

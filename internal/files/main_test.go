@@ -130,7 +130,7 @@ func (d *memDisk) put(to map[string]*file) {
 // undo does what a plan says, and records it.
 func (d *memDisk) undo(t tb, s *History, plan UndoPlan) ChangeSet {
 	t.Helper()
-	set := ChangeSet{Tool: "undo"}
+	set := ChangeSet{By: By{Tool: "undo"}}
 	for _, u := range plan.Sets {
 		set.Undoes = append(set.Undoes, u.ID)
 	}

@@ -107,7 +107,7 @@ func (m *model) undo(t *rapid.T, chosen []*record, foreign int) {
 		return
 	}
 	all := maps.Clone(m.disk.files)
-	set := ChangeSet{Tool: "undo"}
+	set := ChangeSet{By: By{Tool: "undo"}}
 	for _, s := range plan.Sets {
 		set.Undoes = append(set.Undoes, s.ID)
 	}
@@ -134,7 +134,7 @@ func (m *model) undo(t *rapid.T, chosen []*record, foreign int) {
 				redo[item.Path] = u.before[item.Path]
 			}
 		}
-		m.record(t, ChangeSet{Undoes: []string{u.set.ID}}, redo, foreign)
+		m.record(t, ChangeSet{By: By{Undoes: []string{u.set.ID}}}, redo, foreign)
 		want(t, m.disk.files, after)
 	}
 }

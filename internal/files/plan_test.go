@@ -54,7 +54,7 @@ func TestUndoKinds(t *testing.T) {
 	s, d := NewHistory(HistoryOptions{Dir: t.TempDir()}), newMemDisk()
 	a, b, c, e := d.path("a"), d.path("b"), d.path("c"), d.path("e")
 	d.put(map[string]*file{a: text("old a"), b: text("old b"), e: {"moved", 0o755}})
-	set := d.change(t, s, ChangeSet{Call: "1"}, map[string]*file{
+	set := d.change(t, s, ChangeSet{By: By{Call: "1"}}, map[string]*file{
 		a: text("new a"), b: nil, c: text("new c"), e: nil, d.path("f"): {"moved", 0o755},
 	})
 	var kinds []string
@@ -97,7 +97,7 @@ func TestUndoChain(t *testing.T) {
 	a := d.path("a")
 	var sets []ChangeSet
 	for _, v := range []string{"1", "2", "3"} {
-		sets = append([]ChangeSet{d.change(t, s, ChangeSet{Tool: "edit", Call: "call_" + v}, map[string]*file{a: text(v)})}, sets...)
+		sets = append([]ChangeSet{d.change(t, s, ChangeSet{By: By{Tool: "edit", Call: "call_" + v}}, map[string]*file{a: text(v)})}, sets...)
 	}
 	want(t, briefs(t, s, d.plan(t, s, sets...)), []brief{{"a", UndoRemove, "-"}})
 	want(t, briefs(t, s, d.plan(t, s, sets[:2]...)), []brief{{"a", UndoRestore, "1"}})

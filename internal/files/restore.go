@@ -64,10 +64,7 @@ func (f *Workspace) restore(ctx context.Context, by By, plan UndoPlan) (id strin
 // keepReplaced keeps what will be replaced.
 func (r *restoration) keepReplaced() (*PendingSet, error) {
 	f := r.files
-	set := ChangeSet{
-		Session: r.by.Session, Message: r.by.Message, Call: r.by.Call, Tool: r.by.Tool, Agent: r.by.Agent, Dir: r.by.Dir,
-		Project: f.Project, Undoes: r.by.Undoes,
-	}
+	set := ChangeSet{By: r.by, Project: f.Project}
 	k := f.History.Keep(1 << 62)
 	var temps []string
 	for i := range r.items {

@@ -49,7 +49,7 @@ func TestOutside(t *testing.T) {
 	path := filepath.Join(project, "a")
 	for i := range 40 {
 		c := KeptChange{Path: path, Before: DescribeContent(fmt.Append(nil, i), true, 0o600), After: DescribeContent(fmt.Append(nil, i+1), true, 0o600)}
-		p := must(s.Begin(ChangeSet{Project: project, Dir: project, Changes: []KeptChange{c}}, map[string][]byte{path: fmt.Append(nil, i)}, []string{path + ".new"}))(t)
+		p := must(s.Begin(ChangeSet{By: By{Dir: project}, Project: project, Changes: []KeptChange{c}}, map[string][]byte{path: fmt.Append(nil, i)}, []string{path + ".new"}))(t)
 		ok(t, p.Done(nil))
 	}
 	must(s.Recover(t.Context(), realLook))(t)
@@ -78,7 +78,7 @@ func TestList(t *testing.T) {
 	odd := d.path("odd\xff<&>")
 	var all []ChangeSet
 	for i := range 20 {
-		set := ChangeSet{Session: fmt.Sprint("s", i%2), Message: fmt.Sprint("m", i/2), Call: fmt.Sprint("c", i), Project: "p", Tool: "edit"}
+		set := ChangeSet{By: By{Session: fmt.Sprint("s", i%2), Message: fmt.Sprint("m", i/2), Call: fmt.Sprint("c", i), Tool: "edit"}, Project: "p"}
 		if i == 7 {
 			set.Project = "q"
 		}
@@ -165,7 +165,7 @@ func TestDone(t *testing.T) {
 	d.put(map[string]*file{a: text("a"), b: text("b")})
 
 	// A formatter made something else of one file, and b was not changed at all.
-	p := d.begin(t, s, ChangeSet{Call: "1"}, map[string]*file{a: text("a1"), b: text("b1")})
+	p := d.begin(t, s, ChangeSet{By: By{Call: "1"}}, map[string]*file{a: text("a1"), b: text("b1")})
 	formatted := DescribeContent([]byte("a2"), true, 0o644)
 	ok(t, p.Done(map[string]KeptContent{a: formatted, b: p.Set().Changes[1].Before}))
 	sets := list(t, s, HistoryQuery{})
@@ -186,7 +186,7 @@ func TestDone(t *testing.T) {
 	want(t, len(must(s.list("pending"))(t)), 0)
 
 	// An undo that found nothing to do still says so.
-	p = must(s.Begin(ChangeSet{Undoes: []string{sets[0].ID}}, nil, nil))(t)
+	p = must(s.Begin(ChangeSet{By: By{Undoes: []string{sets[0].ID}}}, nil, nil))(t)
 	ok(t, p.Done(nil))
 	want(t, list(t, s, HistoryQuery{})[1].UndoneBy, p.Set().ID)
 }
@@ -212,9 +212,9 @@ func TestBeginRefuses(t *testing.T) {
 		"bad hash":        {set: ChangeSet{Changes: []KeptChange{{Path: a, After: KeptContent{Exists: true, Hash: "../x"}}}}},
 		"bad id":          {set: ChangeSet{ID: "../../x"}},
 		"used id":         {set: ChangeSet{ID: "one"}},
-		"bad undoes":      {set: ChangeSet{Undoes: []string{"a/b"}}},
+		"bad undoes":      {set: ChangeSet{By: By{Undoes: []string{"a/b"}}}},
 		"bad temp":        {temps: []string{"x"}},
-		"too large":       {set: ChangeSet{Session: strings.Repeat("x", maxSetFile/2)}},
+		"too large":       {set: ChangeSet{By: By{Session: strings.Repeat("x", maxSetFile/2)}}},
 	} {
 		if _, err := s.Begin(c.set, c.before, c.temps); err == nil {
 			t.Errorf("%s is accepted", name)
@@ -454,7 +454,7 @@ func TestRecoverUndo(t *testing.T) {
 	s, d := NewHistory(HistoryOptions{Dir: t.TempDir()}), newMemDisk()
 	a := d.path("a")
 	set := d.change(t, s, ChangeSet{}, map[string]*file{a: text("1")})
-	p := d.begin(t, s, ChangeSet{Undoes: []string{set.ID}}, map[string]*file{a: nil})
+	p := d.begin(t, s, ChangeSet{By: By{Undoes: []string{set.ID}}}, map[string]*file{a: nil})
 	p.release() // as its end would
 	got := must(s.Recover(t.Context(), d.look))(t)
 	want(t, []int{len(got), len(got[0].Missed)}, []int{1, 1})

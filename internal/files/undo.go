@@ -124,10 +124,9 @@ func (f *Workspace) recover(ctx context.Context) error {
 	for _, r := range left {
 		good := true
 		if r.Half() {
-			by := By{Session: r.Set.Session, Message: r.Set.Message, Call: r.Set.Call, Tool: r.Set.Tool, Agent: r.Set.Agent, Dir: r.Set.Dir}
 			undoErr := f.fromTemps(ctx, r)
 			if undoErr == nil {
-				_, _, undoErr = f.undoSets(ctx, by, []ChangeSet{r.Set})
+				_, _, undoErr = f.undoSets(ctx, r.Set.By, []ChangeSet{r.Set})
 			}
 			good = undoErr == nil
 			err = errors.Join(err, undoErr)

@@ -146,9 +146,8 @@ func decode(data []byte) (ChangeSet, []string, error) {
 	}
 	set := ChangeSet{
 		ID: w.ID, Time: w.Time,
-		Session: w.Session, Message: w.Message, Call: w.Call, Tool: w.Tool, Agent: w.Agent,
-		Project: string(w.Project), Dir: string(w.Dir),
-		Changes: make([]KeptChange, len(w.Changes)), Undoes: w.Undoes, Observed: w.Seen,
+		By:      By{Session: w.Session, Message: w.Message, Call: w.Call, Tool: w.Tool, Agent: w.Agent, Dir: string(w.Dir), Undoes: w.Undoes},
+		Project: string(w.Project), Changes: make([]KeptChange, len(w.Changes)), Observed: w.Seen,
 	}
 	for i, c := range w.Changes {
 		set.Changes[i] = KeptChange{string(c.Path), string(c.Title), c.Before.toContent(), c.After.toContent()}
