@@ -99,6 +99,30 @@ func TestLayers(t *testing.T) {
 	}
 }
 
+// The root does not link what is added by value, be it by way of other packages.
+func TestNotLinked(t *testing.T) {
+	all, _ := rooms(t)
+	added := regexp.MustCompile(`go-sdk|oauth2|internal/(mcpclient|auth)$`)
+	seen := map[string]bool{}
+	var follow func(path string)
+	follow = func(path string) {
+		if all[path] == nil || seen[path] {
+			return
+		}
+		seen[path] = true
+		for file, f := range all[path].files {
+			for _, imp := range f.Imports {
+				name := strings.Trim(imp.Path.Value, `"`)
+				if added.MatchString(name) {
+					t.Errorf("%s, which the root links, imports %s", file, name)
+				}
+				follow(strings.TrimPrefix(name, module+"/"))
+			}
+		}
+	}
+	follow(".")
+}
+
 func TestDocumented(t *testing.T) {
 	all, fset := rooms(t)
 	for path, r := range all {

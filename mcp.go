@@ -7,14 +7,10 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/helve-dev/helve/event"
-	"github.com/helve-dev/helve/internal/auth"
-	"github.com/helve-dev/helve/internal/mcpclient"
 	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/mcp"
-	"github.com/helve-dev/helve/tool"
 )
 
 // MCP gives access to the MCP servers of a runtime: their states, and what they offer beside tools.
@@ -26,11 +22,24 @@ func (r *Runtime) MCP() MCP { return MCP{r} }
 
 // openMCP creates the pool of servers. It starts none.
 func (r *Runtime) openMCP() error {
-	o := mcpclient.Options{
-		Dir: r.dir, Version: r.opt.MCP.Version, CallTimeout: r.opt.MCP.Timeout, Logger: r.log, Servers: r.opt.MCP.Servers,
-		Register: r.Register, Ask: r.elicit,
-		Start: func(ctx context.Context, s mcp.Server, cmd process.Command, out *os.File) (*process.Process, error) {
-			return r.startServer(ctx, s.Env, s.Wall, cmd, out)
+	o := r.opt.MCP
+	if len(o.Servers) == 0 {
+		r.pool = noServers{}
+		return nil
+	}
+	if o.Client == nil {
+		return errors.New("there are MCP servers, and no client to reach them: import github.com/helve-dev/helve/mcp/connect and set Options.MCP.Client to connect.Client()")
+	}
+	for i, s := range o.Servers {
+		if slices.ContainsFunc(o.Servers[:i], func(have mcp.Server) bool { return have.Name == s.Name }) {
+			return fmt.Errorf("there are two MCP servers called %q", s.Name)
+		}
+	}
+	h := mcp.Host{
+		Dir: r.dir, Logger: r.log, Register: r.Register, Ask: r.elicit,
+		Start: func(ctx context.Context, s mcp.Server, stdout, stderr *os.File) (mcp.Process, error) {
+			cmd := process.Command{Path: s.Command[0], Args: s.Command[1:], Dir: s.Dir, Stderr: stderr}
+			return r.startServer(ctx, s.Env, s.Wall, cmd, stdout)
 		},
 		Changed: func(s mcp.Status) {
 			r.events.publish(event.MCPChanged{Server: s.Name, State: string(s.State), Error: s.Error, Resources: s.Resources, Prompts: s.Prompts})
@@ -41,18 +50,9 @@ func (r *Runtime) openMCP() error {
 		},
 	}
 	if r.opt.DataDir != "" {
-		o.Pins, o.Logs = r.ownFolder("mcp-pins.json"), r.ownFolder("mcp-logs")
-		o.SignIn = auth.OpenSignIns(r.ownFolder("mcp-auth.json"))
+		h.Pins, h.Logs, h.SignIns = r.ownFolder("mcp-pins.json"), r.ownFolder("mcp-logs"), r.ownFolder("mcp-auth.json")
 	}
-	for i, s := range o.Servers {
-		if slices.ContainsFunc(o.Servers[:i], func(have mcp.Server) bool { return have.Name == s.Name }) {
-			return fmt.Errorf("there are two MCP servers called %q", s.Name)
-		}
-	}
-	r.pool = mcpclient.New(o)
-	if len(o.Servers) == 0 {
-		return nil
-	}
+	r.pool = o.Client.Open(o, h)
 	r.sources = append(r.sources, &sourceState{source: r.pool})
 	_, err := r.registry.add(promptTool(r.pool), true)
 	return err
@@ -99,33 +99,10 @@ func (m MCP) Approve(server, tool string) error { return m.r.pool.Approve(server
 // Log returns the last lines that a server has logged.
 func (m MCP) Log(server string) []string { return m.r.pool.Log(server) }
 
-// signInTime limits how long a person may take to sign in.
-const signInTime = 6 * time.Minute
-
 // SignIn lets a person sign in to a server. The token is kept in DataDir and renewed without the
 // person.
 func (m MCP) SignIn(ctx context.Context, server string, way mcp.SignIn) error {
-	r := m.r
-	i := slices.IndexFunc(r.opt.MCP.Servers, func(s mcp.Server) bool { return s.Name == server })
-	switch {
-	case i < 0:
-		return fmt.Errorf("%q: %w", server, mcp.ErrNoServer)
-	case r.opt.MCP.Servers[i].URL == "":
-		return fmt.Errorf("%q is a program on this machine, and not signed in to", server)
-	case r.opt.MCP.Servers[i].NoOAuth:
-		return fmt.Errorf("the config says never to sign in to %q (oauth is false)", server)
-	case r.opt.DataDir == "":
-		return errors.New("there is no folder to keep the token in")
-	}
-	s := r.opt.MCP.Servers[i]
-	s.Timeout, s.Disabled = signInTime, false
-	pool := mcpclient.New(mcpclient.Options{
-		Servers: []mcp.Server{s}, Dir: r.dir, Version: r.opt.MCP.Version, Logger: r.log,
-		Register: func(tool.Tool) (func(), error) { return func() {}, nil },
-		SignIn:   auth.OpenSignIns(r.ownFolder("mcp-auth.json")),
-		Person:   auth.HandlerOptions{Interactive: true, Open: way.Open, Show: way.Show, Paste: way.Paste, Tell: way.Tell},
-	})
-	return errors.Join(pool.Connect(ctx, server), pool.Close())
+	return m.r.pool.SignIn(ctx, server, way)
 }
 
 // serverHint returns why a tool of a failing server is missing, or "" if that is not the reason.

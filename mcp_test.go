@@ -2,6 +2,7 @@ package helve_test
 
 import (
 	"context"
+	"errors"
 	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/model"
 	"net/http"
@@ -17,6 +18,7 @@ import (
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/mcp"
+	"github.com/helve-dev/helve/mcp/connect"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -64,7 +66,7 @@ func (d *desk) at(t *testing.T, change func(*helve.Options)) *helve.Runtime {
 	t.Helper()
 	opt := helve.Options{
 		Dir: t.TempDir(), DataDir: t.TempDir(),
-		MCP: mcp.Options{Servers: []mcp.Server{
+		MCP: mcp.Options{Client: connect.Client(), Servers: []mcp.Server{
 			{Name: "my.desk", URL: d.url, NoOAuth: true},
 			{Name: "gone", URL: "http://127.0.0.1:1/", NoOAuth: true},
 		}},
@@ -83,6 +85,24 @@ func (d *desk) at(t *testing.T, change func(*helve.Options)) *helve.Runtime {
 		}
 	})
 	return rt
+}
+
+// Without a client, servers are refused as the runtime opens; without servers, none is needed.
+func TestServersNeedAClient(t *testing.T) {
+	_, err := helve.Open(helve.Options{Dir: t.TempDir(), MCP: mcp.Options{Servers: []mcp.Server{{Name: "a", URL: "http://127.0.0.1:1/"}}}})
+	if err == nil || !strings.Contains(err.Error(), "helve/mcp/connect and set Options.MCP.Client to connect.Client()") {
+		t.Errorf("got %v", err)
+	}
+	rt := open(t, helve.Options{Dir: t.TempDir()})
+	if got := rt.MCP().Status(); len(got) != 0 {
+		t.Errorf("got %+v", got)
+	}
+	if _, err := rt.MCP().Tools(t.Context(), "a"); !errors.Is(err, mcp.ErrNoServer) {
+		t.Errorf("got %v", err)
+	}
+	if all, err := rt.MCP().Resources(t.Context(), ""); len(all) != 0 || err != nil {
+		t.Errorf("got %v, %v", all, err)
+	}
 }
 
 // rule gives every agent one rule more.
@@ -290,7 +310,7 @@ func TestSlowServerHidesNothing(t *testing.T) {
 	b := &brain{answer: inTurn(says("hello"))}
 	rt, _ := owned(t, "\n-- .opencode/tool/own.ts --\nexport default { description: \"Own.\", args: {}, execute: async () => \"mine\" }\n", helve.Options{
 		Patience: time.Nanosecond,
-		MCP: mcp.Options{Servers: []mcp.Server{
+		MCP: mcp.Options{Client: connect.Client(), Servers: []mcp.Server{
 			{Name: "late", URL: web.URL, NoOAuth: true, Timeout: time.Hour},
 			{Name: "my.desk", URL: d.url, NoOAuth: true, Timeout: time.Hour},
 		}},

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/helve-dev/helve/internal/builtin"
-	"github.com/helve-dev/helve/internal/mcpclient"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/permission"
@@ -30,7 +29,7 @@ func promptPattern(server, name string) string {
 
 // promptTool returns the tool that gets a prompt from a server. Its result is the server's text, so
 // it needs the permission for reading from that server.
-func promptTool(pool *mcpclient.Pool) tool.Tool {
+func promptTool(pool mcp.Pool) tool.Tool {
 	spec := tool.Spec{
 		Name: promptName, Description: "Lets an MCP server make one of its prompts.", Permission: "read", ReadOnly: true, OpenWorld: true,
 		Offer: func(a tool.Audience) (string, bool) { return "", a.Client == promptClient },
@@ -42,7 +41,7 @@ func promptTool(pool *mcpclient.Pool) tool.Tool {
 		if err != nil {
 			return nil, err
 		}
-		made, err := pool.GetPrompt(ctx, in.Server, in.Name, in.Arguments)
+		made, err := pool.GetPrompt(ctx, in)
 		if err != nil {
 			return nil, tool.Fail("mcp", "Failed to get MCP prompt %s: %w", text.VisibleLine(in.Name), err)
 		}
@@ -81,7 +80,7 @@ func (m MCP) Templates(ctx context.Context, server string) ([]mcp.Template, erro
 
 // listFromServers asks one server, or with "" all suitable ones at the same time, and returns their
 // answers in order. A server that fails contributes nothing.
-func listFromServers[T any](ctx context.Context, pool *mcpclient.Pool, server string, has func(mcp.Status) bool, list func(context.Context, string) ([]T, error)) ([]T, error) {
+func listFromServers[T any](ctx context.Context, pool mcp.Pool, server string, has func(mcp.Status) bool, list func(context.Context, string) ([]T, error)) ([]T, error) {
 	if server != "" {
 		return list(ctx, server)
 	}
@@ -171,7 +170,10 @@ func (r *Runtime) mayRead(agent, pattern string) error {
 }
 
 // A resourceHost gives the resource tools access to the MCP servers.
-type resourceHost struct{ *mcpclient.Pool }
+type resourceHost struct{ mcp.Pool }
+
+// HasResources reports whether a connected server offers resources.
+func (l resourceHost) HasResources() bool { return len(l.Which(hasResources)) > 0 }
 
 // Resources lists the resources and templates of a server, or with "" of all connected servers that
 // answer.

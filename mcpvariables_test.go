@@ -9,6 +9,7 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/mcp"
+	"github.com/helve-dev/helve/mcp/connect"
 )
 
 // A local server gets the variables that commands get and its own, and none of
@@ -21,7 +22,7 @@ func TestServersGetNoKeys(t *testing.T) {
 	t.Setenv("SSH_AUTH_SOCK", "/nowhere/agent")
 	dir := t.TempDir()
 	seen := filepath.Join(dir, "seen")
-	rt := open(t, helve.Options{Dir: dir, Worktree: dir, DataDir: t.TempDir(), MCP: mcp.Options{Servers: []mcp.Server{
+	rt := open(t, helve.Options{Dir: dir, Worktree: dir, DataDir: t.TempDir(), MCP: mcp.Options{Client: connect.Client(), Servers: []mcp.Server{
 		{Name: "spy", Command: []string{"sh", "-c", `env >"$0.new" && mv "$0.new" "$0"`, seen}, Env: map[string]string{"GIVEN": "to it"}},
 	}}})
 	if err := rt.MCP().Connect(t.Context(), "spy"); err == nil {

@@ -25,11 +25,11 @@ import (
 	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/loop"
 	"github.com/helve-dev/helve/internal/lspclient"
-	"github.com/helve-dev/helve/internal/mcpclient"
 	"github.com/helve-dev/helve/internal/replace"
 	"github.com/helve-dev/helve/internal/search"
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/internal/web"
+	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -59,7 +59,7 @@ type Runtime struct {
 	files       *files.Workspace
 	search      *search.Engine
 	shell       *shellHost
-	pool        *mcpclient.Pool
+	pool        mcp.Pool
 	custom      *custom.Set      // custom tools and plugins; nil for none
 	skills      *skillHost       // nil for none
 	programs    *custom.Programs // hooks and tools that are programs

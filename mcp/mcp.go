@@ -1,5 +1,5 @@
 // Package mcp describes, as data, the MCP servers of a runtime and what they offer. Runtime.MCP
-// reaches the servers themselves.
+// reaches the servers themselves, through the [Client] of package mcp/connect.
 package mcp
 
 import (
@@ -16,6 +16,9 @@ var ErrNoServer = errors.New("there is no such MCP server")
 // needs it.
 type Options struct {
 	Servers []Server
+	// Client connects to the servers; it is required if there are Servers. connect.Client of package
+	// mcp/connect returns one. A program without it does not link the MCP SDK.
+	Client  Client
 	Timeout time.Duration // of calls without progress; a minute when 0
 	Version string        // of the program, sent to servers
 }
@@ -201,33 +204,4 @@ type ResourceUpdate struct {
 	Server string `json:"server"`
 	URI    string `json:"uri"`  // the subscribed URI
 	Part   string `json:"part"` // what has changed: URI itself, or a resource below it
-}
-
-// An Elicitation is a server's question to a person: to fill in a form, or to open an address. Its
-// texts are untrusted: escape them before they are shown, and say which server asks.
-type Elicitation struct {
-	Message string
-	URL     string // to be opened; there are no fields then
-	Fields  []Field
-}
-
-// A Field is one value that a form asks for.
-type Field struct {
-	Name        string
-	Title       string
-	Description string
-	Type        string        // string, number, integer, boolean, enum or multi-enum
-	Options     []FieldOption // of an enum
-	Default     any           // nil for none
-	Required    bool
-	Format      string // of a string: email, uri, date or date-time
-}
-
-// A FieldOption is a value that may be chosen.
-type FieldOption struct{ Value, Title string }
-
-// An ElicitationAnswer is a person's answer to an [Elicitation].
-type ElicitationAnswer struct {
-	Action string         // accept, decline or cancel; decline when empty
-	Values map[string]any // by the name of the field; texts that stand for numbers and booleans are taken for them
 }

@@ -9,6 +9,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/helve-dev/helve/mcp"
+	"github.com/helve-dev/helve/mcp/connect"
 	"github.com/helve-dev/helve/tooltest"
 )
 
@@ -27,7 +28,7 @@ func librarian(t *testing.T) func(*tooltest.Env) error {
 	web := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, nil))
 	t.Cleanup(web.Close)
 	return func(e *tooltest.Env) error {
-		e.Options.MCP.Servers = []mcp.Server{{Name: "library", URL: web.URL, NoOAuth: true}}
+		e.Options.MCP = mcp.Options{Client: connect.Client(), Servers: []mcp.Server{{Name: "library", URL: web.URL, NoOAuth: true}}}
 		return nil
 	}
 }

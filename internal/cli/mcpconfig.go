@@ -15,6 +15,7 @@ import (
 
 	"github.com/helve-dev/helve/internal/config"
 	"github.com/helve-dev/helve/mcp"
+	"github.com/helve-dev/helve/mcp/connect"
 )
 
 // An mcpEntry is a server as the config files describe it.
@@ -149,7 +150,7 @@ func started(command []string) []string {
 // in the second result.
 func (s *setup) mcp() (out mcp.Options, notes []string) {
 	out.Timeout = milliseconds(s.cfg.Experimental.MCPTimeout)
-	out.Version = version()
+	out.Version, out.Client = version(), connect.Client()
 	dec := json.NewDecoder(bytes.NewReader(s.cfg.MCP))
 	if _, err := dec.Token(); err != nil { // there is none
 		return out, nil

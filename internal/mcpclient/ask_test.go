@@ -37,7 +37,7 @@ func TestElicit(t *testing.T) {
 	first.Store(true)
 	s := fake("one", "")
 	s.Timeout = time.Second
-	b := newBench(t, Options{Servers: []mcp.Server{s}, Ask: func(_ context.Context, server string, e mcp.Elicitation) (mcp.ElicitationAnswer, error) {
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{s}}, mcp.Host{Ask: func(_ context.Context, server string, e mcp.Elicitation) (mcp.ElicitationAnswer, error) {
 		asked = e
 		if first.CompareAndSwap(true, false) {
 			time.Sleep(1200 * time.Millisecond) // longer than a call may be silent
@@ -96,7 +96,7 @@ func TestClean(t *testing.T) {
 }
 
 func TestNobodyToAsk(t *testing.T) {
-	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "")}})
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{fake("one", "")}}, mcp.Host{})
 	b.gather()
 	if got := said(t, b.must("one_ask", nil).Output); got["code"] == nil {
 		t.Errorf("%v", got)
@@ -108,7 +108,7 @@ func TestNobodyToAsk(t *testing.T) {
 
 func TestElicitFlood(t *testing.T) {
 	var now, most atomic.Int32
-	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "")}, Ask: func(context.Context, string, mcp.Elicitation) (mcp.ElicitationAnswer, error) {
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{fake("one", "")}}, mcp.Host{Ask: func(context.Context, string, mcp.Elicitation) (mcp.ElicitationAnswer, error) {
 		most.Store(max(most.Load(), now.Add(1)))
 		time.Sleep(20 * time.Millisecond)
 		now.Add(-1)
@@ -134,7 +134,7 @@ func TestElicitDeclined(t *testing.T) {
 	var asked atomic.Int32
 	s := fake("one", "")
 	s.Timeout = 3 * time.Second // the server has to be there within it, too
-	b := newBench(t, Options{Servers: []mcp.Server{s}, Ask: func(context.Context, string, mcp.Elicitation) (mcp.ElicitationAnswer, error) {
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{s}}, mcp.Host{Ask: func(context.Context, string, mcp.Elicitation) (mcp.ElicitationAnswer, error) {
 		asked.Add(1)
 		return mcp.ElicitationAnswer{Action: "decline"}, nil
 	}})
@@ -152,7 +152,7 @@ func TestElicitDeclined(t *testing.T) {
 // Only an answer that goes along with a question gives a call its time again;
 // else it goes on with what it had left.
 func TestPatience(t *testing.T) {
-	l := newLink(newPeer(New(Options{}), mcp.Server{Name: "one"}))
+	l := newLink(newPeer(New(mcp.Options{}, mcp.Host{}), mcp.Server{Name: "one"}))
 	_, w := l.trackCall()
 	for _, accepted := range []bool{false, true, false} {
 		l.pauseCalls()
@@ -192,7 +192,7 @@ func TestElicitMost(t *testing.T) {
 	var asked atomic.Int32
 	s := fake("one", "")
 	s.Timeout = 3 * time.Second // the server has to be there within it, too
-	b := newBench(t, Options{Servers: []mcp.Server{s}, Ask: func(context.Context, string, mcp.Elicitation) (mcp.ElicitationAnswer, error) {
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{s}}, mcp.Host{Ask: func(context.Context, string, mcp.Elicitation) (mcp.ElicitationAnswer, error) {
 		asked.Add(1)
 		return mcp.ElicitationAnswer{Action: "accept"}, nil
 	}})
@@ -218,7 +218,7 @@ func TestElicitAddress(t *testing.T) {
 			t.Errorf("%s: %v", address, !want)
 		}
 	}
-	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "")}, Ask: func(context.Context, string, mcp.Elicitation) (mcp.ElicitationAnswer, error) {
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{fake("one", "")}}, mcp.Host{Ask: func(context.Context, string, mcp.Elicitation) (mcp.ElicitationAnswer, error) {
 		t.Error("the person was asked")
 		return mcp.ElicitationAnswer{Action: "accept"}, nil
 	}})
@@ -236,7 +236,7 @@ func TestProgressWhileAsked(t *testing.T) {
 	s := fake("one", "")
 	s.Timeout = 2 * time.Second
 	var b *bench
-	b = newBench(t, Options{Servers: []mcp.Server{s}, Ask: func(ctx context.Context, _ string, _ mcp.Elicitation) (mcp.ElicitationAnswer, error) {
+	b = newBench(t, mcp.Options{Servers: []mcp.Server{s}}, mcp.Host{Ask: func(ctx context.Context, _ string, _ mcp.Elicitation) (mcp.ElicitationAnswer, error) {
 		b.until("progress", func() bool {
 			b.mu.Lock()
 			defer b.mu.Unlock()
@@ -258,7 +258,7 @@ func TestAskEndsWithServer(t *testing.T) {
 	asked := make(chan struct{}, 1)
 	s := fake("one", "")
 	s.Timeout = 3 * time.Second
-	b := newBench(t, Options{Servers: []mcp.Server{s}, Ask: func(ctx context.Context, _ string, _ mcp.Elicitation) (mcp.ElicitationAnswer, error) {
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{s}}, mcp.Host{Ask: func(ctx context.Context, _ string, _ mcp.Elicitation) (mcp.ElicitationAnswer, error) {
 		asked <- struct{}{}
 		<-ctx.Done()
 		return mcp.ElicitationAnswer{}, ctx.Err()
@@ -290,7 +290,7 @@ func TestElicitationForms(t *testing.T) {
 }
 
 func TestBadTool(t *testing.T) {
-	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "few bad")}})
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{fake("one", "few bad")}}, mcp.Host{})
 	b.gather()
 	s := b.status("one")
 	if s.State != mcp.Connected || s.Tools != 3 || len(s.Off) != 1 || s.Off[0].Tool != "bad" || s.Off[0].Reason == "" {
@@ -303,7 +303,7 @@ func TestBadTool(t *testing.T) {
 }
 
 func TestReservedName(t *testing.T) {
-	b := newBench(t, Options{Servers: []mcp.Server{fake("built", "few in"), fake("ok", "few")}})
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{fake("built", "few in"), fake("ok", "few")}}, mcp.Host{})
 	b.gather()
 	s := b.status("built")
 	if s.State != mcp.Failed || s.Tools != 0 || !strings.Contains(s.Error, `"in" of the server "built"`) || !strings.Contains(s.Error, "built-in tool") {

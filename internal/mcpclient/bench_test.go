@@ -9,7 +9,7 @@ import (
 
 // The round trip of a call to a local server, with all that belongs to it.
 func BenchmarkCall(b *testing.B) {
-	p := newBench(b, Options{Servers: []mcp.Server{fake("one", "few")}})
+	p := newBench(b, mcp.Options{Servers: []mcp.Server{fake("one", "few")}}, mcp.Host{})
 	p.gather()
 	args := map[string]any{"text": "hello"}
 	b.ReportAllocs()

@@ -286,8 +286,8 @@ func (e *peer) idle() time.Duration {
 	switch {
 	case e.s.Timeout > 0:
 		return e.s.Timeout
-	case e.pool.opts.CallTimeout > 0:
-		return e.pool.opts.CallTimeout
+	case e.pool.opts.Timeout > 0:
+		return e.pool.opts.Timeout
 	}
 	return defaultCall
 }

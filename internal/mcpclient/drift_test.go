@@ -15,10 +15,10 @@ import (
 // difference, and is not shown in its new words until it is approved.
 func TestDrift(t *testing.T) {
 	pins := filepath.Join(t.TempDir(), "pins.json")
-	before := newBench(t, Options{Servers: []mcp.Server{fake("one", "few")}, Pins: pins})
+	before := newBench(t, mcp.Options{Servers: []mcp.Server{fake("one", "few")}}, mcp.Host{Pins: pins})
 	before.gather()
 	before.must("one_echo", nil)
-	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "few drift")}, Pins: pins})
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{fake("one", "few drift")}}, mcp.Host{Pins: pins})
 	b.gather()
 	spec := b.tools["one_echo"].Spec()
 	if shown := fmt.Sprint(spec.Description, asJSON(t, spec.Schema)); strings.Contains(shown, "password") || !strings.Contains(shown, "text") || spec.ReadOnly {
@@ -70,10 +70,10 @@ func TestDrift(t *testing.T) {
 
 func TestApprove(t *testing.T) {
 	pins := filepath.Join(t.TempDir(), "pins.json")
-	before := newBench(t, Options{Servers: []mcp.Server{fake("one", "few")}, Pins: pins})
+	before := newBench(t, mcp.Options{Servers: []mcp.Server{fake("one", "few")}}, mcp.Host{Pins: pins})
 	before.gather()
 	before.must("one_echo", nil)
-	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "few drift")}, Pins: pins})
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{fake("one", "few drift")}}, mcp.Host{Pins: pins})
 	b.gather()
 	if err := b.pool.Approve("one", "echo"); err != nil {
 		t.Fatal(err)
@@ -91,10 +91,10 @@ func TestApprove(t *testing.T) {
 // What is approved at once is all that has changed, and nothing that has not.
 func TestApproveAll(t *testing.T) {
 	pins := filepath.Join(t.TempDir(), "pins.json")
-	before := newBench(t, Options{Servers: []mcp.Server{fake("one", "few")}, Pins: pins})
+	before := newBench(t, mcp.Options{Servers: []mcp.Server{fake("one", "few")}}, mcp.Host{Pins: pins})
 	before.gather()
 	before.must("one_echo", nil)
-	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "few drift")}, Pins: pins})
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{fake("one", "few drift")}}, mcp.Host{Pins: pins})
 	b.gather()
 	if err := b.pool.Approve("one", ""); err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func TestSwapped(t *testing.T) {
 	one := func(dir string, command ...string) *bench {
 		s := fake("one", "few")
 		s.Command = append(s.Command, command...)
-		b := newBench(t, Options{Servers: []mcp.Server{s}, Pins: pins, Dir: dir})
+		b := newBench(t, mcp.Options{Servers: []mcp.Server{s}}, mcp.Host{Pins: pins, Dir: dir})
 		b.gather()
 		b.must("one_echo", nil)
 		return b
@@ -146,12 +146,12 @@ func TestSwapped(t *testing.T) {
 // The server's hints are believed as they were approved.
 func TestHintsFlip(t *testing.T) {
 	pins, mark := filepath.Join(t.TempDir(), "pins.json"), filepath.Join(t.TempDir(), "mark")
-	before := newBench(t, Options{Servers: []mcp.Server{fake("one", "few die")}, Pins: pins})
+	before := newBench(t, mcp.Options{Servers: []mcp.Server{fake("one", "few die")}}, mcp.Host{Pins: pins})
 	before.gather()
 	if err := before.fails("one_die", map[string]any{"text": mark + "1"}); err.Code != "server-died" {
 		t.Fatal(err)
 	}
-	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "few die idempotent")}, Pins: pins})
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{fake("one", "few die idempotent")}}, mcp.Host{Pins: pins})
 	b.gather()
 	if spec := b.tools["one_die"].Spec(); spec.Idempotent || !spec.Destructive {
 		t.Errorf("%+v", spec)

@@ -20,7 +20,7 @@ func FuzzPipe(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"helve-1","progress":1}}`))
 	f.Add([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		pool := New(Options{})
+		pool := New(mcp.Options{}, mcp.Host{})
 		l := newLink(newPeer(pool, mcp.Server{Name: "x"}))
 		defer l.kill()
 		_, w := l.trackCall()
@@ -56,7 +56,7 @@ func FuzzGuard(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"result":{"content":5}}`), false)
 	f.Add([]byte("event: x\ndata:\n\n:\n"), true)
 	f.Fuzz(func(t *testing.T, data []byte, stream bool) {
-		pool := New(Options{})
+		pool := New(mcp.Options{}, mcp.Host{})
 		l := newLink(newPeer(pool, mcp.Server{Name: "x"}))
 		defer l.kill()
 		r := &remote{l: l}

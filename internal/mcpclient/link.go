@@ -218,7 +218,7 @@ func (e *peer) itself(said any) bool {
 	if host, err := os.Hostname(); err != nil || s["host"] != host {
 		return false
 	}
-	dir := e.pool.opts.Dir
+	dir := e.pool.host.Dir
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
 	}
@@ -227,7 +227,7 @@ func (e *peer) itself(said any) bool {
 
 // client makes what talks the protocol.
 func (l *connection) client() *sdk.Client {
-	o := &l.e.pool.opts
+	host := &l.e.pool.host
 	caps := &sdk.ClientCapabilities{}
 	if !l.e.s.NoRoots {
 		//lint:ignore SA1019 servers of today ask for roots
@@ -250,20 +250,20 @@ func (l *connection) client() *sdk.Client {
 		//lint:ignore SA1019 servers of today log this way
 		LoggingMessageHandler: func(_ context.Context, r *sdk.LoggingMessageRequest) { l.logged(r.Params) },
 	}
-	if o.Ask != nil {
+	if host.Ask != nil {
 		caps.Elicitation = &sdk.ElicitationCapabilities{
 			Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{},
 		}
 		opts.ElicitationHandler = l.elicit
 	}
-	client := sdk.NewClient(&sdk.Implementation{Name: "helve", Version: o.Version}, opts)
-	if o.Dir != "" && !l.e.s.NoRoots {
-		path := filepath.ToSlash(o.Dir)
+	client := sdk.NewClient(&sdk.Implementation{Name: "helve", Version: l.e.pool.opts.Version}, opts)
+	if host.Dir != "" && !l.e.s.NoRoots {
+		path := filepath.ToSlash(host.Dir)
 		if !strings.HasPrefix(path, "/") {
 			path = "/" + path // a drive
 		}
 		//lint:ignore SA1019 servers of today ask for roots
-		client.AddRoots(&sdk.Root{URI: (&url.URL{Scheme: "file", Path: path}).String(), Name: filepath.Base(o.Dir)})
+		client.AddRoots(&sdk.Root{URI: (&url.URL{Scheme: "file", Path: path}).String(), Name: filepath.Base(host.Dir)})
 	}
 	return client
 }

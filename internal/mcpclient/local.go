@@ -21,7 +21,7 @@ const maxLogLine = 64 << 10
 
 // A local is the process of a local server.
 type local struct {
-	proc    *process.Process
+	proc    mcp.Process
 	pipe    *pipe
 	errors  *os.File // what it prints on its error output
 	errDone chan struct{}
@@ -61,12 +61,12 @@ func (e *peer) openLocal(ctx context.Context, protocol string) (*connection, err
 // start starts the process of a local server.
 func (l *connection) start(ctx context.Context) error {
 	e := l.e
-	if e.pool.opts.Start == nil {
+	if e.pool.host.Start == nil {
 		return &connectError{state: mcp.Failed, text: "Local servers can not be started here.", final: true}
 	}
-	dir := e.s.Dir
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(e.pool.opts.Dir, dir)
+	s := e.s
+	if !filepath.IsAbs(s.Dir) {
+		s.Dir = filepath.Join(e.pool.host.Dir, s.Dir)
 	}
 	outR, outW, err := os.Pipe()
 	if err != nil {
@@ -78,8 +78,7 @@ func (l *connection) start(ctx context.Context) error {
 		outW.Close()
 		return fmt.Errorf("pipe: %w", err)
 	}
-	cmd := process.Command{Path: e.s.Command[0], Args: e.s.Command[1:], Dir: dir, Stdin: true, Stderr: errW}
-	p, err := e.pool.opts.Start(ctx, e.s, cmd, outW)
+	p, err := e.pool.host.Start(ctx, s, outW, errW)
 	outW.Close()
 	errW.Close()
 	if err != nil {
@@ -123,12 +122,7 @@ func (c *local) epitaph() error {
 	case <-c.errDone:
 	case <-time.After(drainTime):
 	}
-	s := c.proc.Status()
-	how := fmt.Sprintf("exit code %d", s.Code)
-	if s.Signal != 0 {
-		how = "signal: " + s.Signal.String()
-	}
-	f := &connectError{state: mcp.Failed, text: "The server has ended (" + how + ")."}
+	f := &connectError{state: mcp.Failed, text: "The server has ended (" + c.proc.Outcome() + ")."}
 	if last := c.log.Last("stderr", 10); len(last) > 0 {
 		f.detail = strings.Join(last, "\n")
 	}
@@ -151,9 +145,8 @@ func (c *local) letExit() {
 
 // end ends all processes of the server.
 func (c *local) end() {
-	left, err := c.proc.End(endGrace)
-	if err != nil || len(left) > 0 {
-		c.log.Add("helve", fmt.Sprintf("processes could not be ended: %v %v", left, err))
+	if err := c.proc.Stop(endGrace); err != nil {
+		c.log.Add("helve", "processes could not be ended: "+err.Error())
 	}
 	_ = c.errors.SetReadDeadline(time.Now())
 	<-c.errDone

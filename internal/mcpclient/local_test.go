@@ -21,7 +21,7 @@ import (
 )
 
 func TestLocal(t *testing.T) {
-	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "")}})
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{fake("one", "")}}, mcp.Host{})
 	if s := b.status("one"); s.State != mcp.Idle || s.Kind != "local" {
 		t.Fatalf("before: %+v", s)
 	}
@@ -49,7 +49,7 @@ func TestLocal(t *testing.T) {
 	if got := b.must("one_odd", nil).Output; !strings.Contains(got, "fine") {
 		t.Errorf("odd content became %q", got)
 	}
-	if got := b.must("one_roots", nil).Output; !strings.Contains(got, "file://"+b.pool.opts.Dir) {
+	if got := b.must("one_roots", nil).Output; !strings.Contains(got, "file://"+b.pool.host.Dir) {
 		t.Errorf("roots are %s", got)
 	}
 	b.answer = errors.New("no")
@@ -63,7 +63,7 @@ func TestKilled(t *testing.T) {
 	if os.Getenv("HELVE_LONG") != "" {
 		rounds = 100
 	}
-	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "")}})
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{fake("one", "")}}, mcp.Host{})
 	b.gather()
 	for i := range rounds {
 		pid, err := strconv.Atoi(b.must("one_pid", nil).Output)
@@ -87,7 +87,7 @@ func TestKilled(t *testing.T) {
 }
 
 func TestKilledIdle(t *testing.T) {
-	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "child")}})
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{fake("one", "child")}}, mcp.Host{})
 	b.gather()
 	before := b.status("one")
 	if err := syscall.Kill(before.PID, syscall.SIGKILL); err != nil {
@@ -106,7 +106,7 @@ func TestKilledIdle(t *testing.T) {
 }
 
 func TestDied(t *testing.T) {
-	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "")}})
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{fake("one", "")}}, mcp.Host{})
 	b.gather()
 	mark := filepath.Join(t.TempDir(), "mark")
 	if err := b.fails("one_die", nil); err.Code != "server-died" || !strings.Contains(err.Error(), "ended before it answered") {
@@ -127,10 +127,10 @@ func TestDied(t *testing.T) {
 }
 
 func TestNotAServer(t *testing.T) {
-	b := newBench(t, Options{Servers: []mcp.Server{
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{
 		fake("exits", "exit"), fake("good", ""), {Name: "missing", Command: []string{"no-such-program-helve"}},
 		{Name: "off", Command: []string{"no-such-program-helve"}, Disabled: true}, fake("nolist", "nolist"), {Name: "empty"},
-	}})
+	}}, mcp.Host{})
 	b.gather()
 	if s := b.status("good"); s.State != mcp.Connected {
 		t.Errorf("%+v", s)
@@ -155,7 +155,7 @@ func TestNotAServer(t *testing.T) {
 func TestTimeouts(t *testing.T) {
 	silent, list, good := fake("silent", "silent deaf"), fake("list", "hanglist"), fake("good", "")
 	silent.Timeout, list.Timeout = 300*time.Millisecond, 3*time.Second // the second has to be greeted within it
-	b := newBench(t, Options{Servers: []mcp.Server{silent, list, good}})
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{silent, list, good}}, mcp.Host{})
 	b.gather()
 	alive := 0
 	for _, pid := range b.pids {
@@ -179,7 +179,7 @@ func TestCallTimeouts(t *testing.T) {
 	s := fake("one", "")
 	s.Timeout, s.Limit = 2*time.Second, 6*time.Second
 	long := fake("long", "")
-	b := newBench(t, Options{Servers: []mcp.Server{s, long}, CallTimeout: 1500 * time.Millisecond})
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{s, long}, Timeout: 1500 * time.Millisecond}, mcp.Host{})
 	b.gather()
 	if err := b.fails("one_hang", nil); err.Code != "timeout" || !strings.Contains(err.Error(), "2000 ms") ||
 		!strings.HasSuffix(err.Error(), "`helve mcp logs one` shows what it said; \"timeout\" in its config gives it longer.") {
@@ -209,7 +209,7 @@ func TestCallTimeouts(t *testing.T) {
 }
 
 func TestStray(t *testing.T) {
-	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "stray lie")}})
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{fake("one", "stray lie")}}, mcp.Host{})
 	b.gather()
 	for range 3 {
 		if got := b.must("one_echo", map[string]any{"text": "x"}).Output; got != "x" {
@@ -225,7 +225,7 @@ func TestStray(t *testing.T) {
 }
 
 func TestHuge(t *testing.T) {
-	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "")}})
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{fake("one", "")}}, mcp.Host{})
 	b.gather()
 	for _, name := range []string{"one_huge", "one_hugelast"} {
 		if err := b.fails(name, nil); !strings.Contains(err.Error(), "larger than 16 MiB") ||
@@ -237,7 +237,7 @@ func TestHuge(t *testing.T) {
 }
 
 func TestFlood(t *testing.T) {
-	b := newBench(t, Options{Servers: []mcp.Server{fake("wild", "floods"), fake("calm", "")}})
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{fake("wild", "floods"), fake("calm", "")}}, mcp.Host{})
 	b.gather()
 	for range 10 {
 		b.must("calm_echo", nil)
@@ -256,7 +256,7 @@ func TestFlood(t *testing.T) {
 }
 
 func TestPages(t *testing.T) {
-	b := newBench(t, Options{Servers: []mcp.Server{fake("p", "pages few"), fake("loop", "loop"), fake("endless", "endless")}})
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{fake("p", "pages few"), fake("loop", "loop"), fake("endless", "endless")}}, mcp.Host{})
 	b.gather()
 	if got, want := b.names(), []string{"p_echo", "p_page0", "p_page1", "p_page2", "p_tool-a", "p_tool_b"}; !slices.Equal(got, want) {
 		t.Errorf("%v", got)
@@ -270,7 +270,7 @@ func TestPages(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	b := newBench(t, Options{Servers: []mcp.Server{fake("my.special-server", "few")}})
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{fake("my.special-server", "few")}}, mcp.Host{})
 	b.pool.Need(t.Context(), "other_tool")
 	if s := b.status("my.special-server"); s.State != mcp.Idle {
 		t.Errorf("%+v", s)
@@ -285,7 +285,7 @@ func TestNames(t *testing.T) {
 }
 
 func TestListChanged(t *testing.T) {
-	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "")}})
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{fake("one", "")}}, mcp.Host{})
 	b.gather()
 	n := len(b.added)
 	b.must("one_grow", nil)
@@ -298,7 +298,7 @@ func TestListChanged(t *testing.T) {
 }
 
 func TestCollisions(t *testing.T) {
-	b := newBench(t, Options{Servers: []mcp.Server{fake("a.b", "few"), fake("a b", "few"), fake("twice", "clash"), fake("built", "few"), fake("ok", "few")}})
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{fake("a.b", "few"), fake("a b", "few"), fake("twice", "clash"), fake("built", "few"), fake("ok", "few")}}, mcp.Host{})
 	b.gather()
 	if s := b.state("a.b", mcp.Connected); s.Tools != 3 {
 		t.Errorf("%+v", s)
@@ -330,7 +330,7 @@ func TestTrespass(t *testing.T) {
 		if len(bad) > len(good) {
 			bad, good = good, bad
 		}
-		b := newBench(t, Options{Servers: servers})
+		b := newBench(t, mcp.Options{Servers: servers}, mcp.Host{})
 		b.gather()
 		s := b.status(bad)
 		if s.State != mcp.Failed || s.Tools != 0 || !strings.Contains(s.Error, strconv.Quote(bad)) || !strings.Contains(s.Error, strconv.Quote(good)) || !strings.Contains(s.Error, `"b_c"`) {
@@ -342,7 +342,7 @@ func TestTrespass(t *testing.T) {
 			}
 		}
 	}
-	b := newBench(t, Options{Servers: []mcp.Server{fake("a_b", "few"), fake("a", "few"), off, fake("a-b", "few"), fake("x", "few b_c")}})
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{fake("a_b", "few"), fake("a", "few"), off, fake("a-b", "few"), fake("x", "few b_c")}}, mcp.Host{})
 	b.pool.Need(t.Context(), "a_b_echo")
 	for name, want := range map[string]mcp.State{"a_b": mcp.Connected, "a": mcp.Idle, "a_b_c": mcp.Disabled, "a-b": mcp.Idle} {
 		if s := b.status(name); s.State != want {
@@ -355,7 +355,7 @@ func TestTrespass(t *testing.T) {
 		}
 	}
 	off.Name = "x_b"
-	b = newBench(t, Options{Servers: []mcp.Server{fake("x", "few b_c"), off}})
+	b = newBench(t, mcp.Options{Servers: []mcp.Server{fake("x", "few b_c"), off}}, mcp.Host{})
 	b.gather()
 	if s := b.status("x"); s.State != mcp.Failed {
 		t.Errorf("what is of a server that is switched off: %+v", s)
@@ -363,7 +363,7 @@ func TestTrespass(t *testing.T) {
 }
 
 func TestDisconnect(t *testing.T) {
-	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "few")}})
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{fake("one", "few")}}, mcp.Host{})
 	b.gather()
 	echo := b.tools["one_echo"]
 	if err := b.pool.Disconnect("one"); err != nil {
@@ -392,12 +392,12 @@ func TestDisconnect(t *testing.T) {
 }
 
 func TestResourcesOnly(t *testing.T) {
-	b := newBench(t, Options{Servers: []mcp.Server{fake("one", "resources")}})
-	if b.pool.HasResources() {
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{fake("one", "resources")}}, mcp.Host{})
+	if b.status("one").Resources {
 		t.Error("resources before anything is connected")
 	}
 	b.gather()
-	if s := b.status("one"); s.State != mcp.Connected || s.Tools != 0 || !b.pool.HasResources() {
+	if s := b.status("one"); s.State != mcp.Connected || s.Tools != 0 || !s.Resources {
 		t.Errorf("%+v", s)
 	}
 	list, err := b.pool.Resources(t.Context(), "one")
@@ -423,7 +423,7 @@ func TestPlace(t *testing.T) {
 	}
 	s := fake("one", "")
 	s.Dir, s.Env["WHO"] = "sub", "me"
-	b := newBench(t, Options{Dir: dir, Servers: []mcp.Server{s}})
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{s}}, mcp.Host{Dir: dir})
 	b.gather()
 	if got := b.must("one_cwd", nil).Output; got != filepath.Join(dir, "sub") {
 		t.Errorf("it runs in %s", got)
@@ -439,7 +439,7 @@ func TestTurncoat(t *testing.T) {
 	mark := filepath.Join(t.TempDir(), "mark")
 	s := fake("one", "")
 	s.Env["HELVE_TEST_DRIFT"] = mark
-	b := newBench(t, Options{Servers: []mcp.Server{s}})
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{s}}, mcp.Host{})
 	b.gather()
 	b.must("one_echo", nil)
 	if err := os.WriteFile(mark, nil, 0o600); err != nil {

@@ -47,15 +47,15 @@ type bench struct {
 }
 
 // newBench makes a pool that ends with the test.
-func newBench(t testing.TB, o Options) *bench {
+func newBench(t testing.TB, o mcp.Options, h mcp.Host) *bench {
 	t.Helper()
 	b := &bench{t: t, runner: process.NewRunner(process.RunnerOptions{}), tools: map[string]tool.Tool{}, allowed: true}
-	o.Start = func(ctx context.Context, s mcp.Server, cmd process.Command, out *os.File) (*process.Process, error) {
-		cmd.Env = os.Environ()
+	h.Start = func(ctx context.Context, s mcp.Server, stdout, stderr *os.File) (mcp.Process, error) {
+		cmd := process.Command{Path: s.Command[0], Args: s.Command[1:], Dir: s.Dir, Env: os.Environ(), Stdin: true, Stderr: stderr}
 		for k, v := range s.Env {
 			cmd.Env = append(cmd.Env, k+"="+v)
 		}
-		p, err := b.runner.Start(ctx, cmd, out)
+		p, err := b.runner.Start(ctx, cmd, stdout)
 		if err == nil {
 			b.mu.Lock()
 			b.pids = append(b.pids, p.PID())
@@ -63,17 +63,17 @@ func newBench(t testing.TB, o Options) *bench {
 		}
 		return p, err
 	}
-	o.Register = b.register
-	if o.Dir == "" {
-		o.Dir = t.TempDir()
+	h.Register = b.register
+	if h.Dir == "" {
+		h.Dir = t.TempDir()
 	}
 	o.Version = "1.2.3"
-	o.Changed = func(s mcp.Status) {
+	h.Changed = func(s mcp.Status) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.states = append(b.states, s)
 	}
-	b.pool = New(o)
+	b.pool = New(o, h)
 	t.Cleanup(func() {
 		if err := b.pool.Close(); err != nil {
 			t.Error(err)

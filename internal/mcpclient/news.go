@@ -92,7 +92,7 @@ func (n *subscriptions) wake() {
 
 // run delivers notifications. While they keep arriving, the intervals grow.
 func (n *subscriptions) run() {
-	o, server := &n.e.pool.opts, n.e.s.Name
+	host, server := &n.e.pool.host, n.e.s.Name
 	for pause := newsDelay; ; pause = min(2*pause, newsMax) {
 		timer := time.NewTimer(pause)
 		select {
@@ -110,12 +110,12 @@ func (n *subscriptions) run() {
 			return
 		}
 		n.mu.Unlock()
-		if (resources || prompts) && o.Relisted != nil {
-			o.Relisted(server, resources, prompts)
+		if (resources || prompts) && host.Relisted != nil {
+			host.Relisted(server, resources, prompts)
 		}
 		for _, u := range updates {
-			if o.Updated != nil {
-				o.Updated(u)
+			if host.Updated != nil {
+				host.Updated(u)
 			}
 		}
 	}

@@ -71,8 +71,8 @@ func (g *gazette) pool(t *testing.T) (*bench, chan mcp.ResourceUpdate, chan [2]b
 	t.Helper()
 	web := newSite(t, sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return g.Server }, nil))
 	updates, relisted := make(chan mcp.ResourceUpdate, 100), make(chan [2]bool, 100)
-	b := newBench(t, Options{
-		Servers: []mcp.Server{{Name: "g", URL: web.URL, NoOAuth: true}}, Updated: func(u mcp.ResourceUpdate) { updates <- u },
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{{Name: "g", URL: web.URL, NoOAuth: true}}}, mcp.Host{
+		Updated:  func(u mcp.ResourceUpdate) { updates <- u },
 		Relisted: func(_ string, resources, prompts bool) { relisted <- [2]bool{resources, prompts} },
 	})
 	return b, updates, relisted
@@ -137,11 +137,11 @@ func TestListsChange(t *testing.T) {
 func TestPromptsAndCompletion(t *testing.T) {
 	g := newGazette()
 	b, _, _ := g.pool(t)
-	made, err := b.pool.GetPrompt(t.Context(), "g", "p", map[string]string{"who": "you"})
+	made, err := b.pool.GetPrompt(t.Context(), mcp.PromptCall{Server: "g", Name: "p", Arguments: map[string]string{"who": "you"}})
 	if err != nil || len(made.Messages) != 2 || !strings.Contains(string(made.Messages[0]), "hello you") || made.Description != "d" {
 		t.Errorf("got %s, %v", made, err)
 	}
-	if _, err := b.pool.GetPrompt(t.Context(), "g", "none", nil); err == nil || !strings.Contains(err.Error(), `"g"`) {
+	if _, err := b.pool.GetPrompt(t.Context(), mcp.PromptCall{Server: "g", Name: "none"}); err == nil || !strings.Contains(err.Error(), `"g"`) {
 		t.Errorf("a prompt that is not there: %v", err)
 	}
 	done, err := b.pool.Complete(t.Context(), mcp.Completion{Server: "g", Prompt: "p", Argument: "who", Value: "yo"})
@@ -152,7 +152,7 @@ func TestPromptsAndCompletion(t *testing.T) {
 
 // What is not subscribed to interests nobody, and parts belong to their whole.
 func TestNews(t *testing.T) {
-	p := New(Options{Servers: []mcp.Server{{Name: "s"}}})
+	p := New(mcp.Options{Servers: []mcp.Server{{Name: "s"}}}, mcp.Host{})
 	n := p.peers[0].news
 	for _, uri := range []string{"f:///d", "f:///d/e", "g://x/"} {
 		if _, err := n.addUsers(uri, +1); err != nil {

@@ -23,10 +23,10 @@ func TestReferenceServers(t *testing.T) {
 	at := func(name string) string {
 		return filepath.Join(modules, "@modelcontextprotocol", name, "dist", "index.js")
 	}
-	b := newBench(t, Options{Dir: dir, Servers: []mcp.Server{
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{
 		{Name: "fs", Command: []string{"node", at("server-filesystem"), dir}},
 		{Name: "all", Command: []string{"node", at("server-everything"), "stdio"}},
-	}})
+	}}, mcp.Host{Dir: dir})
 	start := time.Now()
 	b.gather()
 	t.Log("gathered in", time.Since(start))

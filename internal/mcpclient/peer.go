@@ -77,7 +77,7 @@ type attempt struct {
 }
 
 func newPeer(p *Pool, s mcp.Server) *peer {
-	e := &peer{pool: p, s: s, log: process.NewJournal(p.opts.Logs, s.Name), off: s.Disabled, state: mcp.Idle}
+	e := &peer{pool: p, s: s, log: process.NewJournal(p.host.Logs, s.Name), off: s.Disabled, state: mcp.Idle}
 	e.news = newNews(e)
 	if s.Disabled {
 		e.state = mcp.Disabled

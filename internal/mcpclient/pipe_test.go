@@ -27,7 +27,7 @@ func newTestPipe(t *testing.T) (p *pipe, prints, reads *os.File) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p = newPipe(in, out, newLink(newPeer(New(Options{}), mcp.Server{Name: "one"})))
+	p = newPipe(in, out, newLink(newPeer(New(mcp.Options{}, mcp.Host{}), mcp.Server{Name: "one"})))
 	t.Cleanup(func() {
 		prints.Close()
 		reads.Close()

@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/helve-dev/helve/internal/auth"
-	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/tool"
@@ -66,49 +64,10 @@ func limitOf(s mcp.Server) time.Duration {
 	return defaultLimit
 }
 
-// Options set a Pool up.
-type Options struct {
-	Servers []mcp.Server
-	Dir     string // local servers start here, and all get it as their root
-	Version string // of this program
-
-	// CallTimeout is how long a call may go without a sign of life, unless the server's entry says
-	// otherwise; 60 s when zero.
-	CallTimeout time.Duration
-
-	// Start starts a local server that prints to out. It fills in the
-	// environment and where the server runs.
-	Start func(ctx context.Context, s mcp.Server, cmd process.Command, out *os.File) (*process.Process, error)
-	// Register offers a tool until remove is called. An error refuses the
-	// server that brought it. nil offers nothing.
-	Register func(t tool.Tool) (remove func(), err error)
-
-	Pins string // file that keeps what tools looked like when first used; "" keeps it in memory
-	Logs string // folder for a log file of each server; "" keeps the last lines in memory only
-
-	// SignIn holds the sign-ins of remote servers. Without it a server that requires a sign-in
-	// stays in the state NeedsAuth.
-	SignIn *auth.SignIns
-	// Person is how to reach the person who can sign in; zero for no one.
-	Person auth.HandlerOptions
-	// Ask passes a server's question to the person; nil declines. It must return when ctx ends.
-	Ask func(ctx context.Context, server string, e mcp.Elicitation) (mcp.ElicitationAnswer, error)
-	// Changed is called, from one goroutine, when the state or the tools of a server have changed.
-	// It gets the newest state and may skip earlier ones.
-	Changed func(mcp.Status)
-	// Updated is called when a resource that is subscribed to has changed, or a part of it. Quick
-	// changes are combined. It must not block.
-	Updated func(u mcp.ResourceUpdate)
-	// Relisted is called when the resources or prompts of a server have changed, or both. It must
-	// not block.
-	Relisted func(server string, resources, prompts bool)
-
-	Logger *slog.Logger // nil drops what is said
-}
-
 // A Pool is the servers of a configuration. It is safe for concurrent use.
 type Pool struct {
-	opts  Options
+	opts  mcp.Options
+	host  mcp.Host
 	log   *slog.Logger
 	pins  *Pins
 	life  context.Context // ends with Close
@@ -117,6 +76,9 @@ type Pool struct {
 	names names
 	tell  teller
 
+	signIns *auth.SignIns       // nil: servers that require a sign-in stay in the state NeedsAuth
+	person  auth.HandlerOptions // reaches the person who signs in; zero for no one
+
 	mu     sync.Mutex
 	peers  []*peer // in the order of the configuration
 	closed bool
@@ -124,13 +86,16 @@ type Pool struct {
 
 // New makes a Pool. Nothing is started or read before something is needed.
 // Of two servers of one name the later counts.
-func New(o Options) *Pool {
-	p := &Pool{opts: o, log: o.Logger, pins: OpenPins(o.Pins)}
+func New(o mcp.Options, h mcp.Host) *Pool {
+	p := &Pool{opts: o, host: h, log: h.Logger, pins: OpenPins(h.Pins)}
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
 	}
-	if p.opts.Register == nil {
-		p.opts.Register = func(tool.Tool) (func(), error) { return func() {}, nil }
+	if h.SignIns != "" {
+		p.signIns = auth.OpenSignIns(h.SignIns)
+	}
+	if p.host.Register == nil {
+		p.host.Register = func(tool.Tool) (func(), error) { return func() {}, nil }
 	}
 	p.life, p.end = context.WithCancel(context.Background())
 	p.tell.pool = p
@@ -254,7 +219,7 @@ func (p *Pool) spawn(f func()) bool {
 	return true
 }
 
-// A teller calls Options.Changed from one goroutine, which lives as long as there are changes to
+// A teller calls Host.Changed from one goroutine, which lives as long as there are changes to
 // deliver.
 type teller struct {
 	pool *Pool
@@ -265,7 +230,7 @@ type teller struct {
 }
 
 func (t *teller) changed(server string) {
-	if t.pool.opts.Changed == nil {
+	if t.pool.host.Changed == nil {
 		return
 	}
 	t.mu.Lock()
@@ -290,7 +255,7 @@ func (t *teller) run() {
 		t.dirty = t.dirty[1:]
 		t.mu.Unlock()
 		if e, err := t.pool.find(name); err == nil {
-			t.pool.opts.Changed(e.status())
+			t.pool.host.Changed(e.status())
 		}
 	}
 }

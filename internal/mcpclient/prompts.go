@@ -26,9 +26,9 @@ func (p *Pool) Which(passes func(mcp.Status) bool) []string {
 }
 
 // GetPrompt lets a server make one of its prompts.
-func (p *Pool) GetPrompt(ctx context.Context, server, name string, args map[string]string) (out mcp.PromptText, err error) {
-	err = p.withConnection(ctx, server, func(ctx context.Context, l *connection) error {
-		res, err := l.session.GetPrompt(ctx, &sdk.GetPromptParams{Name: name, Arguments: args})
+func (p *Pool) GetPrompt(ctx context.Context, c mcp.PromptCall) (out mcp.PromptText, err error) {
+	err = p.withConnection(ctx, c.Server, func(ctx context.Context, l *connection) error {
+		res, err := l.session.GetPrompt(ctx, &sdk.GetPromptParams{Name: c.Name, Arguments: c.Arguments})
 		if err != nil {
 			return err
 		}

@@ -52,7 +52,7 @@ func (l *connection) put(ctx context.Context, q form, may func() bool) (*sdk.Eli
 			return
 		}
 		l.pauseCalls()
-		a, err := l.e.pool.opts.Ask(ctx, l.e.s.Name, q.Elicitation)
+		a, err := l.e.pool.host.Ask(ctx, l.e.s.Name, q.Elicitation)
 		l.resume(err == nil && a.Action == "accept")
 		ch <- reply{a, err}
 	})
@@ -163,7 +163,7 @@ func (l *connection) visits(ctx context.Context, data json.RawMessage) bool {
 	var wanted struct {
 		Elicitations []*sdk.ElicitParams `json:"elicitations"`
 	}
-	if l.e.pool.opts.Ask == nil || json.Unmarshal(data, &wanted) != nil {
+	if l.e.pool.host.Ask == nil || json.Unmarshal(data, &wanted) != nil {
 		return false
 	}
 	if n := len(wanted.Elicitations); n == 0 || n > maxQuestions {

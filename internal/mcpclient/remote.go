@@ -60,8 +60,8 @@ func (e *peer) openRemote(ctx context.Context, protocol string) (*connection, er
 		return nil, &connectError{state: mcp.Failed, text: "The URL of the server is not one of http or https.", final: true}
 	}
 	var handler sdkauth.OAuthHandler
-	if e.pool.opts.SignIn != nil && !e.s.NoOAuth {
-		handler = e.pool.opts.SignIn.Handler(e.s.Name, e.s.URL, auth.OAuthClient{ID: e.s.OAuth.ClientID, Secret: e.s.OAuth.ClientSecret, Scope: e.s.OAuth.Scope}, e.pool.opts.Person)
+	if e.pool.signIns != nil && !e.s.NoOAuth {
+		handler = e.pool.signIns.Handler(e.s.Name, e.s.URL, auth.OAuthClient{ID: e.s.OAuth.ClientID, Secret: e.s.OAuth.ClientSecret, Scope: e.s.OAuth.Scope}, e.pool.person)
 	}
 	l, err := e.connectOver(ctx, base, protocol, func(r *remote) (string, sdk.Transport) {
 		return "http", &sdk.StreamableClientTransport{

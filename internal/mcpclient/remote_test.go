@@ -21,7 +21,6 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/helve-dev/helve/internal/auth"
 	"github.com/helve-dev/helve/mcp"
 )
 
@@ -87,7 +86,7 @@ func streamable(s *sdk.Server) http.Handler {
 func TestRemote(t *testing.T) {
 	server := sdkServer()
 	web := newSite(t, streamable(server))
-	b := newBench(t, Options{Servers: []mcp.Server{{Name: "r", URL: web.URL, Headers: map[string]string{"X-Key": "abc"}, Timeout: 5 * time.Second}}})
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{{Name: "r", URL: web.URL, Headers: map[string]string{"X-Key": "abc"}, Timeout: 5 * time.Second}}}, mcp.Host{})
 	b.gather()
 	s := b.status("r")
 	if s.State != mcp.Connected || s.Kind != "remote" || s.Transport != "http" || s.Tools != 4 || !s.Resources || !s.Prompts {
@@ -126,7 +125,7 @@ func TestRemote(t *testing.T) {
 
 func TestRemoteTimeouts(t *testing.T) {
 	web := newSite(t, streamable(sdkServer()))
-	b := newBench(t, Options{Servers: []mcp.Server{{Name: "r", URL: web.URL, Timeout: 2 * time.Second}}})
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{{Name: "r", URL: web.URL, Timeout: 2 * time.Second}}}, mcp.Host{})
 	b.gather()
 	if got := b.must("r_slow", map[string]any{"text": ""}).Output; got != "done" || len(b.progress) == 0 {
 		t.Errorf("%s %v", got, b.progress)
@@ -140,7 +139,7 @@ func TestRemoteTimeouts(t *testing.T) {
 func TestRemoteSSE(t *testing.T) {
 	server := sdkServer()
 	web := newSite(t, sdk.NewSSEHandler(func(*http.Request) *sdk.Server { return server }, nil))
-	b := newBench(t, Options{Servers: []mcp.Server{{Name: "r", URL: web.URL, Headers: map[string]string{"X-Key": "abc"}}}})
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{{Name: "r", URL: web.URL, Headers: map[string]string{"X-Key": "abc"}}}}, mcp.Host{})
 	b.gather()
 	if s := b.status("r"); s.State != mcp.Connected || s.Transport != "sse" {
 		t.Fatalf("%+v", s)
@@ -209,7 +208,7 @@ func TestRemoteRefused(t *testing.T) {
 	for i := range servers {
 		servers[i].Timeout = 4 * time.Second
 	}
-	b := newBench(t, Options{Servers: servers, SignIn: auth.OpenSignIns(filepath.Join(t.TempDir(), "signin.json"))})
+	b := newBench(t, mcp.Options{Servers: servers}, mcp.Host{SignIns: filepath.Join(t.TempDir(), "signin.json")})
 	b.gather()
 	for _, want := range []struct {
 		name  string
@@ -253,7 +252,7 @@ func TestRemoteHangs(t *testing.T) {
 		open.Add(-1)
 	}))
 	good := newSite(t, streamable(sdkServer()))
-	b := newBench(t, Options{Servers: []mcp.Server{{Name: "r", URL: web.URL, Timeout: 300 * time.Millisecond}, {Name: "good", URL: good.URL}}})
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{{Name: "r", URL: web.URL, Timeout: 300 * time.Millisecond}, {Name: "good", URL: good.URL}}}, mcp.Host{})
 	b.gather()
 	if s := b.status("r"); s.State != mcp.Failed && s.State != mcp.Connecting || s.State == mcp.Failed && s.Error != "Operation timed out after 300ms" {
 		t.Errorf("%+v", s)
@@ -287,7 +286,7 @@ func TestRemoteComesBack(t *testing.T) {
 		return s
 	}
 	web := serve(listener)
-	b := newBench(t, Options{Servers: []mcp.Server{{Name: "r", URL: "http://" + addr}}})
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{{Name: "r", URL: "http://" + addr}}}, mcp.Host{})
 	b.gather()
 	b.must("r_echo", map[string]any{"text": ""})
 	web.CloseClientConnections()
@@ -355,7 +354,7 @@ func TestRemoteHostile(t *testing.T) {
 	odd := `{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"hologram"},{"type":"text","text":"fine"}]}}`
 	huge := `{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"` + strings.Repeat("x", 17<<20) + `"}]}}`
 	site := func(call, stream http.HandlerFunc) string { return newSite(t, handmade(call, stream)).URL }
-	b := newBench(t, Options{Servers: []mcp.Server{
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{
 		{Name: "json", URL: site(page("application/json", odd), none)},
 		{Name: "events", URL: site(page("text/event-stream", "data: "+odd+"\n\n"), none)},
 		{Name: "garbage", URL: site(page("application/json", "{{{"), none), Timeout: 2 * time.Second},
@@ -364,7 +363,7 @@ func TestRemoteHostile(t *testing.T) {
 		{Name: "hugeevent", URL: site(page("text/event-stream", "data: "+huge+"\n\n"), none), Timeout: 25 * time.Second},
 		{Name: "wild", URL: site(page("application/json", odd), flood)},
 		{Name: "mute", URL: site(page("application/json", odd), func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })},
-	}})
+	}}, mcp.Host{})
 	b.gather()
 	for _, name := range []string{"json", "events", "wild", "mute"} {
 		if got := b.must(name+"_do", nil).Output; !strings.Contains(got, "fine") {
@@ -414,7 +413,7 @@ func remoteModern(t *testing.T, code, status int, id string) {
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		inner.ServeHTTP(w, r)
 	}))
-	b := newBench(t, Options{Servers: []mcp.Server{{Name: "r", URL: web.URL, Timeout: 10 * time.Second}}})
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{{Name: "r", URL: web.URL, Timeout: 10 * time.Second}}}, mcp.Host{})
 	b.gather()
 	if s := b.status("r"); s.State != mcp.Connected || s.Tools != 4 {
 		t.Fatalf("%+v", s)
@@ -441,7 +440,7 @@ func TestRemoteStuck(t *testing.T) {
 		}
 		inner.ServeHTTP(w, r)
 	}))
-	b := newBench(t, Options{Servers: []mcp.Server{{Name: "r", URL: web.URL}}})
+	b := newBench(t, mcp.Options{Servers: []mcp.Server{{Name: "r", URL: web.URL}}}, mcp.Host{})
 	b.gather()
 	stuck.Store(true)
 	if s := b.state("r", mcp.Failed); s.Error != "The server does not answer." || s.Tools != 4 {

@@ -10,16 +10,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// HasResources says whether a server that is connected offers resources.
-func (p *Pool) HasResources() bool {
-	for _, e := range p.list() {
-		if l := e.current(); l != nil && l.has.resources {
-			return true
-		}
-	}
-	return false
-}
-
 // withConnection runs f on a connection to a server, with its timeout.
 func (p *Pool) withConnection(ctx context.Context, server string, f func(context.Context, *connection) error) error {
 	e, err := p.find(server)

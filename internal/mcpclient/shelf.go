@@ -89,7 +89,7 @@ func (l *connection) list(ctx context.Context) (defs []Definition, off []mcp.Off
 	limit := connectTimeout(l.e.s)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, timedOut(limit))
 	defer cancel()
-	size, origin := 0, originOf(l.e.s, l.e.pool.opts.Dir)
+	size, origin := 0, originOf(l.e.s, l.e.pool.host.Dir)
 	err = pages(ctx, func(cursor string) (string, int, error) {
 		res, err := l.session.ListTools(ctx, &sdk.ListToolsParams{Cursor: cursor})
 		if err != nil {
@@ -105,7 +105,7 @@ func (l *connection) list(ctx context.Context) (defs []Definition, off []mcp.Off
 				off = append(off, mcp.Off{Tool: name, Reason: err.Error()})
 				continue
 			}
-			d.Origin, d.Project = origin, hashTexts(l.e.pool.opts.Dir)
+			d.Origin, d.Project = origin, hashTexts(l.e.pool.host.Dir)
 			defs = append(defs, d)
 			if size += len(d.Input) + len(d.Description) + len(d.Title) + len(d.Tool); size > maxListBytes {
 				return "", 0, fmt.Errorf("the list of tools is larger than %d MiB", maxListBytes>>20)
@@ -273,7 +273,7 @@ func (e *peer) offer(items []item, have map[string]*offer) (map[string]*offer, e
 			offers[it.name] = old
 			continue
 		}
-		remove, err := e.pool.opts.Register(it.tool)
+		remove, err := e.pool.host.Register(it.tool)
 		if err != nil {
 			undo()
 			return nil, fmt.Errorf("the tool %q of the server %q can not be offered: %w", it.def.Tool, e.s.Name, err)

@@ -19,6 +19,7 @@ import (
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/mcp"
+	"github.com/helve-dev/helve/mcp/connect"
 	"github.com/helve-dev/helve/permission"
 )
 
@@ -107,7 +108,7 @@ func pair(t *testing.T, rules permission.Ruleset) (a, b *outpost, h *house) {
 	b.prompt("hello")
 	b.prompt("bye")
 	h = build(t, rules, func(o *Options) { o.Relay = true }, func(o *helve.Options) {
-		o.MCP = mcp.Options{Servers: []mcp.Server{
+		o.MCP = mcp.Options{Client: connect.Client(), Servers: []mcp.Server{
 			{Name: "a", URL: a.url, NoOAuth: true}, {Name: "gone", URL: "http://127.0.0.1:1/", NoOAuth: true}, {Name: "b", URL: b.url, NoOAuth: true},
 		}}
 	})
@@ -240,7 +241,7 @@ func TestRelayHandsErrorsOn(t *testing.T) {
 		return nil, &jsonrpc.Error{Code: -32099, Message: "the shelf is empty"}
 	})
 	h := build(t, nil, nil, func(o *helve.Options) {
-		o.MCP = mcp.Options{Servers: []mcp.Server{{Name: "a", URL: a.url, NoOAuth: true}}}
+		o.MCP = mcp.Options{Client: connect.Client(), Servers: []mcp.Server{{Name: "a", URL: a.url, NoOAuth: true}}}
 	})
 	cs := h.connect(t, nil)
 	_, err := cs.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "x://broken"})

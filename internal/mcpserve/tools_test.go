@@ -14,6 +14,7 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/mcp"
+	"github.com/helve-dev/helve/mcp/connect"
 )
 
 func anything(testing.TB) *jsonschema.Schema { return &jsonschema.Schema{Type: "object"} }
@@ -62,7 +63,7 @@ func TestListWithSlowServer(t *testing.T) {
 	t.Cleanup(web.Close)
 	h := build(t, nil, nil, func(o *helve.Options) {
 		o.Patience = time.Nanosecond
-		o.MCP.Servers = []mcp.Server{{Name: "late", URL: web.URL, NoOAuth: true, Timeout: time.Hour}}
+		o.MCP = mcp.Options{Client: connect.Client(), Servers: []mcp.Server{{Name: "late", URL: web.URL, NoOAuth: true, Timeout: time.Hour}}}
 	})
 	changed := make(chan struct{}, 1)
 	cs := h.connect(t, &sdk.ClientOptions{ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { changed <- struct{}{} }})

@@ -240,9 +240,9 @@ func (r *Runner) Close() error {
 	errs := make(chan error, len(live)+1)
 	for _, p := range live {
 		go func() {
-			left, err := p.End(0)
-			if err == nil && len(left) > 0 {
-				err = fmt.Errorf("close runner: process %d (%s) is still there", left[0].PID, left[0].Name)
+			err := p.Stop(0)
+			if err != nil {
+				err = fmt.Errorf("close runner: %w", err)
 			}
 			errs <- err
 		}()

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"fmt"
 	"os"
 	"syscall"
 	"time"
@@ -49,6 +50,15 @@ func (p *Process) Done() <-chan struct{} { return p.done }
 // Status returns how the command ended. It must be called after Done is closed.
 func (p *Process) Status() Status { return p.status }
 
+// Outcome says how the command ended, as "exit code 1" or "signal: killed". It must be called after
+// Done is closed.
+func (p *Process) Outcome() string {
+	if p.status.Signal != 0 {
+		return "signal: " + p.status.Signal.String()
+	}
+	return fmt.Sprintf("exit code %d", p.status.Code)
+}
+
 // Stdin writes to the command's standard input, nil when it has none. Close
 // it to let the command read the end. It is closed when the command is done.
 func (p *Process) Stdin() *os.File { return p.stdin }
@@ -62,6 +72,15 @@ func (p *Process) Signal(sig syscall.Signal) error { return p.by.signal(p, sig) 
 // returns what could not be ended. When it returns no error and nothing is
 // left, Done is closed.
 func (p *Process) End(grace time.Duration) (left []Survivor, err error) { return p.by.end(p, grace) }
+
+// Stop is [Process.End], with an error that names one of what could not be ended.
+func (p *Process) Stop(grace time.Duration) error {
+	left, err := p.End(grace)
+	if err == nil && len(left) > 0 {
+		err = fmt.Errorf("process %d (%s) is still there", left[0].PID, left[0].Name)
+	}
+	return err
+}
 
 // Survivors lists the processes of the command that are alive, with the
 // command's own unless it is done.

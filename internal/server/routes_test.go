@@ -16,6 +16,7 @@ import (
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/lsp"
 	"github.com/helve-dev/helve/mcp"
+	"github.com/helve-dev/helve/mcp/connect"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
@@ -199,7 +200,7 @@ func TestReadFile(t *testing.T) {
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	h := build(t, changes{runtime: func(o *helve.Options) {
-		o.MCP.Servers = []mcp.Server{{Name: "a server", Command: []string{filepath.Join(t.TempDir(), "nonesuch")}}}
+		o.MCP = mcp.Options{Client: connect.Client(), Servers: []mcp.Server{{Name: "a server", Command: []string{filepath.Join(t.TempDir(), "nonesuch")}}}}
 		o.LSP = &lsp.Options{Builtin: true}
 	}})
 	if all := do[mcpServers](t, h, 200, "GET /v1/mcp", nil).Servers; len(all) != 1 || all[0].Name != "a server" {

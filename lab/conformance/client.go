@@ -14,6 +14,7 @@ import (
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/mcp"
+	"github.com/helve-dev/helve/mcp/connect"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -22,7 +23,7 @@ import (
 // servers in it. see is told what happens, and say what a person answers.
 func openRuntime(ctx context.Context, dir string, see func(event.Event), say func(tool.Question) []string, servers ...mcp.Server) (rt *helve.Runtime, end func() error, err error) {
 	rt, err = helve.Open(helve.Options{
-		Dir: dir, Worktree: dir, DataDir: filepath.Join(filepath.Dir(dir), "data"), MCP: mcp.Options{Servers: servers, Version: "proof"},
+		Dir: dir, Worktree: dir, DataDir: filepath.Join(filepath.Dir(dir), "data"), MCP: mcp.Options{Servers: servers, Client: connect.Client(), Version: "proof"},
 		Rules: permission.Ruleset{{Permission: "*", Pattern: "*", Action: permission.Allow}},
 	})
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/helve-dev/helve/internal/auth"
 	"github.com/helve-dev/helve/internal/mcpserve"
 	"github.com/helve-dev/helve/mcp"
+	"github.com/helve-dev/helve/mcp/connect"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
@@ -114,7 +115,7 @@ func openFixtures(w mcpserve.Workspace, upstream string) (*helve.Runtime, error)
 	rules := permission.Ruleset{{Permission: "test_elicitation", Pattern: "*", Action: permission.Ask}}
 	rt, err := helve.Open(helve.Options{
 		Dir: w.Dir, Unattended: !w.Attended, Rules: rules,
-		MCP: mcp.Options{Servers: []mcp.Server{{Name: "upstream", URL: upstream, NoOAuth: true}}},
+		MCP: mcp.Options{Client: connect.Client(), Servers: []mcp.Server{{Name: "upstream", URL: upstream, NoOAuth: true}}},
 	})
 	if err != nil {
 		return nil, err
