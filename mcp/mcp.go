@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -51,8 +52,20 @@ type Server struct {
 }
 
 // OAuth identifies the client that signs in to a server. Without a ClientID the client registers
-// itself, where the server allows that.
+// itself, where the server allows that. Scope wins over what the server asks for.
 type OAuth struct{ ClientID, ClientSecret, Scope string }
+
+// String hides the secret, also from %v and %+v.
+func (o OAuth) String() string {
+	secret := ""
+	if o.ClientSecret != "" {
+		secret = "set"
+	}
+	return fmt.Sprintf("{ClientID:%q ClientSecret:%s Scope:%q}", o.ClientID, secret, o.Scope)
+}
+
+// GoString hides the secret from %#v.
+func (o OAuth) GoString() string { return "mcp.OAuth" + o.String() }
 
 // A State is the connection state of a server.
 type State string
@@ -193,10 +206,18 @@ type Subscription struct{ Agent, Server, URI string }
 
 // A SignIn reaches the person who has to sign in to a server. Each function may be nil.
 type SignIn struct {
-	Open  func(url string) error                    // opens a browser
-	Show  func(url string)                          // shows the address
-	Paste func(ctx context.Context) (string, error) // asks for the address that the browser ended at
-	Tell  func(text string)                         // shows a notice before the sign-in
+	// Open opens a browser. If it fails the sign-in continues, provided the person has another way
+	// to get the address.
+	Open func(url string) error
+	// Show shows the address.
+	Show func(url string)
+	// Tell notifies the person, before the browser opens, that the server names another
+	// authorization server than at the last sign-in. If it is nil, Show is given that text; without
+	// either the sign-in is refused.
+	Tell func(text string)
+	// Paste asks for the address that the browser ended at, for a browser on another machine. It
+	// has to return when ctx ends; its result is then dropped.
+	Paste func(ctx context.Context) (string, error)
 }
 
 // A ResourceUpdate says that a subscribed resource has changed.

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/helve-dev/helve/mcp"
 )
 
 // redirected is the address a browser would end at, without going there.
@@ -51,7 +53,7 @@ func TestWrongState(t *testing.T) {
 		return err
 	}
 	s := storeAt(t, a)
-	if status, err := call(t.Context(), a.Client(), a.URL+"/mcp", s.Handler("srv", a.URL+"/mcp", OAuthClient{}, o)); status != 200 || err != nil {
+	if status, err := call(t.Context(), a.Client(), a.URL+"/mcp", s.Handler("srv", a.URL+"/mcp", mcp.OAuth{}, o)); status != 200 || err != nil {
 		t.Errorf("got %d %v", status, err)
 	}
 }
@@ -69,7 +71,7 @@ func TestTimeout(t *testing.T) {
 		_, _, err := a.browse(u.Query().Get("redirect_uri") + "?state=x&code=y")
 		return err
 	}
-	h := s.Handler("srv", a.URL+"/mcp", OAuthClient{}, o)
+	h := s.Handler("srv", a.URL+"/mcp", mcp.OAuth{}, o)
 	_, err := call(t.Context(), a.Client(), a.URL+"/mcp", h)
 	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, errState) || !strings.Contains(err.Error(), "nobody signed in within 2s") {
 		t.Errorf("got %v", err)
@@ -86,7 +88,7 @@ func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	o := a.person()
 	o.Open = func(string) error { cancel(); return nil }
-	_, err := call(ctx, a.Client(), a.URL+"/mcp", s.Handler("srv", a.URL+"/mcp", OAuthClient{}, o))
+	_, err := call(ctx, a.Client(), a.URL+"/mcp", s.Handler("srv", a.URL+"/mcp", mcp.OAuth{}, o))
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
@@ -97,7 +99,7 @@ func TestNoBrowser(t *testing.T) {
 	s := storeAt(t, a)
 	o := a.person()
 	o.Open = func(string) error { return errors.New("no browser here") }
-	_, err := call(t.Context(), a.Client(), a.URL+"/mcp", s.Handler("srv", a.URL+"/mcp", OAuthClient{}, o))
+	_, err := call(t.Context(), a.Client(), a.URL+"/mcp", s.Handler("srv", a.URL+"/mcp", mcp.OAuth{}, o))
 	if err == nil || !strings.Contains(err.Error(), "no browser here") {
 		t.Errorf("got %v", err)
 	}
@@ -108,7 +110,7 @@ func TestNoBrowser(t *testing.T) {
 		_, _, err := a.browse(<-shown)
 		done <- err
 	}()
-	status, err := call(t.Context(), a.Client(), a.URL+"/mcp", s.Handler("srv", a.URL+"/mcp", OAuthClient{}, o))
+	status, err := call(t.Context(), a.Client(), a.URL+"/mcp", s.Handler("srv", a.URL+"/mcp", mcp.OAuth{}, o))
 	if status != 200 || err != nil {
 		t.Errorf("with the address shown: %d %v", status, err)
 	}
@@ -128,7 +130,7 @@ func TestErrorAnswer(t *testing.T) {
 		pages <- page
 		return err
 	}
-	_, err := call(t.Context(), a.Client(), a.URL+"/mcp", s.Handler("srv", a.URL+"/mcp", OAuthClient{}, o))
+	_, err := call(t.Context(), a.Client(), a.URL+"/mcp", s.Handler("srv", a.URL+"/mcp", mcp.OAuth{}, o))
 	const want = "the authorization server refused: access_denied: not [31m you , <script>"
 	if err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("got %v", err)
@@ -238,7 +240,7 @@ func TestPaste(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := storeAt(t, a)
 			shown := make(chan string, 1)
-			o := HandlerOptions{Interactive: true, HTTP: a.Client(), Show: func(addr string) { shown <- addr }}
+			o := HandlerOptions{Interactive: true, HTTP: a.Client(), SignIn: mcp.SignIn{Show: func(addr string) { shown <- addr }}}
 			o.Paste = func(context.Context) (string, error) {
 				u, err := a.redirected(<-shown)
 				if err != nil {
@@ -246,7 +248,7 @@ func TestPaste(t *testing.T) {
 				}
 				return tt.change(u), nil
 			}
-			status, err := call(t.Context(), a.Client(), a.URL+"/mcp", s.Handler("srv", a.URL+"/mcp", OAuthClient{}, o))
+			status, err := call(t.Context(), a.Client(), a.URL+"/mcp", s.Handler("srv", a.URL+"/mcp", mcp.OAuth{}, o))
 			if tt.want == "" && (status != 200 || err != nil) || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 				t.Errorf("got %d %v", status, err)
 			}
@@ -261,7 +263,7 @@ func TestPaste(t *testing.T) {
 			close(ended)
 			return "", ctx.Err()
 		}
-		if status, err := call(t.Context(), a.Client(), a.URL+"/mcp", s.Handler("srv", a.URL+"/mcp", OAuthClient{}, o)); status != 200 || err != nil {
+		if status, err := call(t.Context(), a.Client(), a.URL+"/mcp", s.Handler("srv", a.URL+"/mcp", mcp.OAuth{}, o)); status != 200 || err != nil {
 			t.Errorf("got %d %v", status, err)
 		}
 		<-ended

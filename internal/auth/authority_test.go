@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"golang.org/x/oauth2"
+
+	"github.com/helve-dev/helve/mcp"
 )
 
 // An authority is an authorization server and a resource in one. It rotates
@@ -384,10 +386,10 @@ func (a *authority) browse(addr string) (int, string, error) {
 
 // person is the options of a handler with a person who signs in.
 func (a *authority) person() HandlerOptions {
-	return HandlerOptions{Interactive: true, HTTP: a.Client(), Open: func(addr string) error {
+	return HandlerOptions{Interactive: true, HTTP: a.Client(), SignIn: mcp.SignIn{Open: func(addr string) error {
 		_, _, err := a.browse(addr)
 		return err
-	}}
+	}}}
 }
 
 // nobody is the options of a handler without a person.

@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/helve-dev/helve/mcp"
 )
 
 func TestKnownAndForget(t *testing.T) {
@@ -66,7 +68,7 @@ func TestDamaged(t *testing.T) {
 		if err := os.WriteFile(s.path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		h := s.Handler("srv", "https://x", OAuthClient{}, HandlerOptions{})
+		h := s.Handler("srv", "https://x", mcp.OAuth{}, HandlerOptions{})
 		_, err := h.TokenSource(t.Context())
 		aside := s.path + ".damaged"
 		if i > 0 {
@@ -186,20 +188,20 @@ func TestNothingSecret(t *testing.T) {
 				if err := s.Forget("srv"); err != nil {
 					t.Fatal(err)
 				}
-				_, err = call(t.Context(), a.Client(), addr, s.Handler("srv", addr, OAuthClient{}, a.person()))
+				_, err = call(t.Context(), a.Client(), addr, s.Handler("srv", addr, mcp.OAuth{}, a.person()))
 				check(what+" trading", err)
 				a.token = nil
 				a.register = func(w http.ResponseWriter, req *http.Request) { echo(w, status, kind); w.Write([]byte(body(req))) }
-				_, err = call(t.Context(), a.Client(), addr, s.Handler("srv", addr, OAuthClient{}, a.person()))
+				_, err = call(t.Context(), a.Client(), addr, s.Handler("srv", addr, mcp.OAuth{}, a.person()))
 				check(what+" registering", err)
 				a.register = nil
 			}
 		}
 	}
-	c := OAuthClient{ID: "id", Secret: "SECRET", Scope: "s"}
+	c := mcp.OAuth{ClientID: "id", ClientSecret: "SECRET", Scope: "s"}
 	r := record{Server: "a", URL: "https://x:SECRET@y?SECRET", AccessToken: "SECRET", RefreshToken: "SECRET", ClientSecret: "SECRET"}
 	for _, text := range []string{
-		fmt.Sprint(c, &c), fmt.Sprintf("%v %+v %#v %s %q", c, c, c, c, c), fmt.Sprintf("%+v", struct{ C OAuthClient }{c}),
+		fmt.Sprint(c, &c), fmt.Sprintf("%v %+v %#v %s %q", c, c, c, c, c), fmt.Sprintf("%+v", struct{ C mcp.OAuth }{c}),
 		fmt.Sprintf("%v %+v %#v %s", &r, &r, &r, &r), fmt.Sprintf("%+v", storeFile{Servers: []*record{&r}}),
 	} {
 		if strings.Contains(text, "SECRET") {
@@ -211,8 +213,8 @@ func TestNothingSecret(t *testing.T) {
 // The real transport, with a real server behind it.
 func TestTransport(t *testing.T) {
 	a := newAuthority(t)
-	server := mcp.NewServer(&mcp.Implementation{Name: "guarded", Version: "1"}, nil)
-	inner := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{JSONResponse: true})
+	server := sdk.NewServer(&sdk.Implementation{Name: "guarded", Version: "1"}, nil)
+	inner := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{JSONResponse: true})
 	a.Config.Handler.(*http.ServeMux).HandleFunc("/real", func(w http.ResponseWriter, req *http.Request) {
 		if !a.good(req) {
 			a.refuse(w)
@@ -224,9 +226,9 @@ func TestTransport(t *testing.T) {
 	s := storeAt(t, a)
 	connect := func(o HandlerOptions) error {
 		t.Helper()
-		c := mcp.NewClient(&mcp.Implementation{Name: "helve", Version: "1"}, nil)
-		session, err := c.Connect(t.Context(), &mcp.StreamableClientTransport{
-			Endpoint: a.URL + "/real", HTTPClient: a.Client(), OAuthHandler: s.Handler("srv", a.URL+"/real", OAuthClient{}, o), MaxRetries: -1,
+		c := sdk.NewClient(&sdk.Implementation{Name: "helve", Version: "1"}, nil)
+		session, err := c.Connect(t.Context(), &sdk.StreamableClientTransport{
+			Endpoint: a.URL + "/real", HTTPClient: a.Client(), OAuthHandler: s.Handler("srv", a.URL+"/real", mcp.OAuth{}, o), MaxRetries: -1,
 		}, nil)
 		if err != nil {
 			return err

@@ -83,7 +83,7 @@ func (h *handler) needed(ctx context.Context, d demand) error {
 		return err
 	}
 	more := ""
-	if h.client.ID == "" || old != nil {
+	if h.client.ClientID == "" || old != nil {
 		looking, cancel := context.WithTimeout(ctx, lookTimeout)
 		defer cancel()
 		p, err := h.discover(looking, d)
@@ -91,7 +91,7 @@ func (h *handler) needed(ctx context.Context, d demand) error {
 		case errors.Is(err, errBarred): // nothing named this address
 		case err != nil:
 			more = " (" + err.Error() + ")"
-		case h.client.ID == "" && p.meta.RegistrationEndpoint == "":
+		case h.client.ClientID == "" && p.meta.RegistrationEndpoint == "":
 			return ErrRegistration
 		case moved(old, p):
 			return fmt.Errorf("%w: %s%s", ErrSignIn, h.logMove(old, p), h.accept())
@@ -133,7 +133,7 @@ func (h *handler) logMove(old *record, p *authServer) string {
 func (h *handler) accept() string {
 	name := shellName(h.server)
 	text := "; if you know that it has moved, run "
-	if h.client.Secret != "" || h.opts.Interactive {
+	if h.client.ClientSecret != "" || h.opts.Interactive {
 		text += fmt.Sprintf("`helve mcp auth %s --forget` and then ", name)
 	}
 	return text + fmt.Sprintf("`helve mcp auth %s`", name)
@@ -158,7 +158,7 @@ func (h *handler) recognize(old *record, p *authServer) error {
 	if tell == nil {
 		tell = h.opts.Show
 	}
-	if tell == nil || h.client.Secret != "" {
+	if tell == nil || h.client.ClientSecret != "" {
 		return errors.New(h.logMove(old, p) + h.accept())
 	}
 	tell(h.logMove(old, p) + "; go on only if you expected that")
@@ -291,9 +291,9 @@ func (h *handler) enroll(ctx context.Context, v *signinVisit) (err error) {
 		Server: h.server, URL: h.key(), Issuer: v.meta.Issuer,
 		TokenURL: v.meta.TokenEndpoint, Resource: v.resource,
 	}
-	if h.client.ID != "" {
-		v.client.ClientID = h.client.ID
-		v.client.AuthStyle = choose(h.client.Secret, v.meta.TokenEndpointAuthMethodsSupported)
+	if h.client.ClientID != "" {
+		v.client.ClientID = h.client.ClientID
+		v.client.AuthStyle = choose(h.client.ClientSecret, v.meta.TokenEndpointAuthMethodsSupported)
 		v.ear, err = newListener(ctx, h.opts.Port, fixedPath)
 		return err
 	}

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/helve-dev/helve/mcp"
 )
 
 // enter registers a client by hand.
@@ -28,7 +30,7 @@ func TestSignIn(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		methods []string
-		client  OAuthClient
+		client  mcp.OAuth
 		method  string // of a client registered by hand
 		basics  bool
 	}{
@@ -36,16 +38,16 @@ func TestSignIn(t *testing.T) {
 		{name: "registered, post", methods: []string{"client_secret_post"}},
 		{name: "registered, basic", methods: []string{"client_secret_basic"}, basics: true},
 		{name: "registered, unsaid", basics: true},
-		{name: "by hand, none", methods: []string{"none"}, client: OAuthClient{ID: "me"}, method: "none"},
-		{name: "by hand, post", methods: []string{"client_secret_post"}, client: OAuthClient{ID: "me", Secret: "s&=% ü"}, method: "client_secret_post"},
-		{name: "by hand, basic", methods: []string{"client_secret_post", "client_secret_basic"}, client: OAuthClient{ID: "me", Secret: "s&=% ü"}, method: "client_secret_basic", basics: true},
+		{name: "by hand, none", methods: []string{"none"}, client: mcp.OAuth{ClientID: "me"}, method: "none"},
+		{name: "by hand, post", methods: []string{"client_secret_post"}, client: mcp.OAuth{ClientID: "me", ClientSecret: "s&=% ü"}, method: "client_secret_post"},
+		{name: "by hand, basic", methods: []string{"client_secret_post", "client_secret_basic"}, client: mcp.OAuth{ClientID: "me", ClientSecret: "s&=% ü"}, method: "client_secret_basic", basics: true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a := newAuthority(t)
 			a.methods = tt.methods
 			if tt.method != "" {
 				a.closed = true
-				a.enter(tt.client.ID, tt.client.Secret, tt.method)
+				a.enter(tt.client.ClientID, tt.client.ClientSecret, tt.method)
 			}
 			s := storeAt(t, a)
 			addr := a.URL + "/mcp"
@@ -71,9 +73,9 @@ func TestSignIn(t *testing.T) {
 			if a.granted != 1 || a.rotated != 2 || a.denied != 1 || (a.basics > 0) != tt.basics {
 				t.Errorf("%d sign-ins, %d renewals, %d refused, %d basic", a.granted, a.rotated, a.denied, a.basics)
 			}
-			if tt.client.Secret != "" {
+			if tt.client.ClientSecret != "" {
 				data, err := os.ReadFile(s.path)
-				if err != nil || strings.Contains(string(data), tt.client.Secret) {
+				if err != nil || strings.Contains(string(data), tt.client.ClientSecret) {
 					t.Errorf("the config's secret is kept in a second place (%v)", err)
 				}
 			}
@@ -86,7 +88,7 @@ func TestRegistration(t *testing.T) {
 	a.needs, a.scopes = []string{"read", "write"}, []string{"read", "write", "offline_access"}
 	s := storeAt(t, a)
 	addr := a.URL + "/mcp"
-	if _, err := call(t.Context(), a.Client(), addr, s.Handler("srv", addr, OAuthClient{}, a.person())); err != nil {
+	if _, err := call(t.Context(), a.Client(), addr, s.Handler("srv", addr, mcp.OAuth{}, a.person())); err != nil {
 		t.Fatal(err)
 	}
 	m := a.enrolls[0]
@@ -117,7 +119,7 @@ func TestRegistrationAgain(t *testing.T) {
 	addr := a.URL + "/mcp"
 	sign := func(ctx context.Context, o HandlerOptions) error {
 		a.revoke()
-		_, err := call(ctx, a.Client(), addr, beside(s).Handler("srv", addr, OAuthClient{}, o))
+		_, err := call(ctx, a.Client(), addr, beside(s).Handler("srv", addr, mcp.OAuth{}, o))
 		return err
 	}
 	for range 2 {
@@ -175,7 +177,7 @@ func TestScopes(t *testing.T) {
 			a.needs, a.challenge, a.scopes = tt.needs, tt.challenge, tt.offers
 			s := storeAt(t, a)
 			addr := a.URL + "/mcp"
-			if _, err := call(t.Context(), a.Client(), addr, s.Handler("srv", addr, OAuthClient{Scope: tt.config}, a.person())); err != nil {
+			if _, err := call(t.Context(), a.Client(), addr, s.Handler("srv", addr, mcp.OAuth{Scope: tt.config}, a.person())); err != nil {
 				t.Fatal(err)
 			}
 			if got := a.lastAsked(t).Get("scope"); got != tt.want {
@@ -207,7 +209,7 @@ func TestMoreRights(t *testing.T) {
 	a.needs = []string{"read"}
 	s := storeAt(t, a)
 	addr := a.URL + "/mcp"
-	h := s.Handler("srv", addr, OAuthClient{}, a.person())
+	h := s.Handler("srv", addr, mcp.OAuth{}, a.person())
 	if _, err := call(t.Context(), a.Client(), addr, h); err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +230,7 @@ func TestMoreRights(t *testing.T) {
 		t.Errorf("the same again: %v", err)
 	}
 	// Nor does a config that names scopes give more.
-	h = s.Handler("srv", addr, OAuthClient{Scope: "read write"}, a.person())
+	h = s.Handler("srv", addr, mcp.OAuth{Scope: "read write"}, a.person())
 	req, resp = forbid(t, s, addr, "admin")
 	if err := h.Authorize(t.Context(), req, resp); err == nil || !strings.Contains(err.Error(), "config leaves out") {
 		t.Errorf("beyond the config: %v", err)
@@ -240,7 +242,7 @@ func TestMoreRights(t *testing.T) {
 		t.Errorf("a plain 403: %v", err)
 	}
 	// Without a person it is an error with the way out.
-	h = s.Handler("srv", addr, OAuthClient{}, a.nobody())
+	h = s.Handler("srv", addr, mcp.OAuth{}, a.nobody())
 	req, resp = forbid(t, s, addr, "admin")
 	if err := h.Authorize(t.Context(), req, resp); !errors.Is(err, ErrSignIn) {
 		t.Errorf("without a person: %v", err)
@@ -251,7 +253,7 @@ func TestMoreRights(t *testing.T) {
 	// The next person who signs in is asked for it, although the token is
 	// still good for what it was given for.
 	for range 2 { // and not again after that
-		if _, err := call(t.Context(), a.Client(), addr, s.Handler("srv", addr, OAuthClient{}, a.person())); err != nil {
+		if _, err := call(t.Context(), a.Client(), addr, s.Handler("srv", addr, mcp.OAuth{}, a.person())); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -264,24 +266,24 @@ func TestWithoutAPerson(t *testing.T) {
 	a := newAuthority(t)
 	s := storeAt(t, a)
 	addr := a.URL + "/mcp"
-	_, err := call(t.Context(), a.Client(), addr, s.Handler("my-srv", addr, OAuthClient{}, a.nobody()))
+	_, err := call(t.Context(), a.Client(), addr, s.Handler("my-srv", addr, mcp.OAuth{}, a.nobody()))
 	if !errors.Is(err, ErrSignIn) || !strings.Contains(err.Error(), "`helve mcp auth my-srv`") {
 		t.Errorf("got %v", err)
 	}
 	a.closed = true
-	_, err = call(t.Context(), a.Client(), addr, s.Handler("my-srv", addr, OAuthClient{}, a.nobody()))
+	_, err = call(t.Context(), a.Client(), addr, s.Handler("my-srv", addr, mcp.OAuth{}, a.nobody()))
 	if !errors.Is(err, ErrRegistration) || err.Error() != "Server does not support dynamic client registration. Please provide clientId in config." {
 		t.Errorf("got %v", err)
 	}
-	_, err = call(t.Context(), a.Client(), addr, s.Handler("my-srv", addr, OAuthClient{}, a.person()))
+	_, err = call(t.Context(), a.Client(), addr, s.Handler("my-srv", addr, mcp.OAuth{}, a.person()))
 	if !errors.Is(err, ErrRegistration) {
 		t.Errorf("got %v", err)
 	}
-	_, err = call(t.Context(), a.Client(), addr, s.Handler("my-srv", addr, OAuthClient{ID: "x"}, a.nobody()))
+	_, err = call(t.Context(), a.Client(), addr, s.Handler("my-srv", addr, mcp.OAuth{ClientID: "x"}, a.nobody()))
 	if !errors.Is(err, ErrSignIn) {
 		t.Errorf("got %v", err)
 	}
-	_, err = call(t.Context(), a.Client(), addr, s.Handler("my-srv", addr, OAuthClient{ID: "x"}, HandlerOptions{Interactive: true, HTTP: a.Client()}))
+	_, err = call(t.Context(), a.Client(), addr, s.Handler("my-srv", addr, mcp.OAuth{ClientID: "x"}, HandlerOptions{Interactive: true, HTTP: a.Client()}))
 	if !errors.Is(err, ErrSignIn) {
 		t.Errorf("got %v", err)
 	}
@@ -324,7 +326,7 @@ func TestUnsafe(t *testing.T) {
 			tt.change(a)
 			s := storeAt(t, a)
 			addr := a.URL + "/mcp"
-			_, err := call(t.Context(), a.Client(), addr, s.Handler("srv", addr, OAuthClient{}, a.person()))
+			_, err := call(t.Context(), a.Client(), addr, s.Handler("srv", addr, mcp.OAuth{}, a.person()))
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want one about %q", err, tt.want)
 			}
@@ -334,7 +336,7 @@ func TestUnsafe(t *testing.T) {
 		})
 	}
 	t.Run("server", func(t *testing.T) {
-		h := storeAt(t, nil).Handler("srv", "http://example.com/mcp", OAuthClient{ID: "x"}, HandlerOptions{Interactive: true, Show: func(string) {}})
+		h := storeAt(t, nil).Handler("srv", "http://example.com/mcp", mcp.OAuth{ClientID: "x"}, HandlerOptions{Interactive: true, SignIn: mcp.SignIn{Show: func(string) {}}})
 		req, _ := http.NewRequest(http.MethodPost, "http://example.com/mcp", nil)
 		err := h.Authorize(t.Context(), req, &http.Response{StatusCode: 401, Body: http.NoBody})
 		if err == nil || !strings.Contains(err.Error(), "https") {
@@ -369,7 +371,7 @@ func TestTolerant(t *testing.T) {
 			tt.change(a)
 			s := storeAt(t, a)
 			addr := a.URL + "/mcp"
-			status, err := call(t.Context(), a.Client(), addr, s.Handler("srv", addr, OAuthClient{}, a.person()))
+			status, err := call(t.Context(), a.Client(), addr, s.Handler("srv", addr, mcp.OAuth{}, a.person()))
 			if status != 200 || err != nil {
 				t.Errorf("got %d %v", status, err)
 			}
@@ -381,27 +383,27 @@ func TestTolerant(t *testing.T) {
 func TestOtherURL(t *testing.T) {
 	a, b := newAuthority(t), newAuthority(t)
 	s := storeAt(t, a)
-	if _, err := call(t.Context(), a.Client(), a.URL+"/mcp", s.Handler("srv", a.URL+"/mcp", OAuthClient{}, a.person())); err != nil {
+	if _, err := call(t.Context(), a.Client(), a.URL+"/mcp", s.Handler("srv", a.URL+"/mcp", mcp.OAuth{}, a.person())); err != nil {
 		t.Fatal(err)
 	}
 	for _, addr := range []string{b.URL + "/mcp", a.URL + "/mcp/", a.URL + "/mcp?x=1"} {
-		ts, err := s.Handler("srv", addr, OAuthClient{}, a.nobody()).TokenSource(t.Context())
+		ts, err := s.Handler("srv", addr, mcp.OAuth{}, a.nobody()).TokenSource(t.Context())
 		if ts != nil || err != nil {
 			t.Errorf("%s: got %v %v", addr, ts, err)
 		}
 	}
-	if ts, err := s.Handler("other", a.URL+"/mcp", OAuthClient{}, a.nobody()).TokenSource(t.Context()); ts != nil || err != nil {
+	if ts, err := s.Handler("other", a.URL+"/mcp", mcp.OAuth{}, a.nobody()).TokenSource(t.Context()); ts != nil || err != nil {
 		t.Errorf("another name: got %v %v", ts, err)
 	}
-	if ts, err := s.Handler("srv", a.URL+"/mcp", OAuthClient{ID: "mine"}, a.nobody()).TokenSource(t.Context()); ts != nil || err != nil {
+	if ts, err := s.Handler("srv", a.URL+"/mcp", mcp.OAuth{ClientID: "mine"}, a.nobody()).TokenSource(t.Context()); ts != nil || err != nil {
 		t.Errorf("another client: got %v %v", ts, err)
 	}
 	for _, addr := range []string{a.URL + "/mcp", "HTTP" + strings.TrimPrefix(a.URL, "http") + "/mcp#x"} {
-		if ts, err := s.Handler("srv", addr, OAuthClient{}, a.nobody()).TokenSource(t.Context()); ts == nil || err != nil {
+		if ts, err := s.Handler("srv", addr, mcp.OAuth{}, a.nobody()).TokenSource(t.Context()); ts == nil || err != nil {
 			t.Errorf("%s: got %v %v", addr, ts, err)
 		}
 	}
-	if _, err := call(t.Context(), b.Client(), b.URL+"/mcp", s.Handler("srv", b.URL+"/mcp", OAuthClient{}, b.person())); err != nil {
+	if _, err := call(t.Context(), b.Client(), b.URL+"/mcp", s.Handler("srv", b.URL+"/mcp", mcp.OAuth{}, b.person())); err != nil {
 		t.Fatal(err)
 	}
 	infos, err := s.Known()
@@ -416,7 +418,7 @@ func TestFileModes(t *testing.T) {
 	}
 	a := newAuthority(t)
 	s := storeAt(t, a)
-	if _, err := call(t.Context(), a.Client(), a.URL+"/mcp", s.Handler("srv", a.URL+"/mcp", OAuthClient{}, a.person())); err != nil {
+	if _, err := call(t.Context(), a.Client(), a.URL+"/mcp", s.Handler("srv", a.URL+"/mcp", mcp.OAuth{}, a.person())); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Chmod(s.path, 0o644); err != nil {

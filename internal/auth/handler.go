@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/oauth2"
+
+	"github.com/helve-dev/helve/mcp"
 )
 
 const (
@@ -22,7 +24,7 @@ type handler struct {
 	store  *SignIns
 	server string
 	url    string
-	client OAuthClient
+	client mcp.OAuth
 	opts   HandlerOptions
 
 	busy   chan struct{} // one renewal at a time, so that only one waits for the file's lock
@@ -109,7 +111,7 @@ func (h *handler) stored() (*record, error) {
 	if r == nil || r.AccessToken == "" {
 		return nil, nil
 	}
-	if (h.client.ID != "" || r.Redirect == "") && r.ClientID != h.client.ID {
+	if (h.client.ClientID != "" || r.Redirect == "") && r.ClientID != h.client.ClientID {
 		return nil, nil
 	}
 	return r, nil
@@ -304,7 +306,7 @@ func (h *handler) dress(r *record) *record {
 		return r
 	}
 	c := *r
-	c.ClientSecret = h.client.Secret
+	c.ClientSecret = h.client.ClientSecret
 	if c.ClientSecret == "" || c.AuthStyle == styleNone {
 		c.AuthStyle = choose(c.ClientSecret, nil)
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/helve-dev/helve/mcp"
 )
 
 // A server that moves to another authorization server gets a new registration
@@ -20,7 +22,7 @@ func TestMoved(t *testing.T) {
 	a.revoke()
 	addr := a.URL + "/mcp"
 	// The person cannot be told.
-	_, err := call(t.Context(), a.Client(), addr, s.Handler("srv", addr, OAuthClient{}, a.person()))
+	_, err := call(t.Context(), a.Client(), addr, s.Handler("srv", addr, mcp.OAuth{}, a.person()))
 	if err == nil || !strings.Contains(err.Error(), a.URL+" and now names "+b.URL) || !strings.Contains(err.Error(), "`helve mcp auth srv --forget`") {
 		t.Errorf("without being told: %v", err)
 	}
@@ -51,7 +53,7 @@ func TestMoved(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := len(b.enrolls)
-		if _, err := call(t.Context(), a.Client(), addr, own.Handler("srv", addr, OAuthClient{}, o)); !tell && err != nil {
+		if _, err := call(t.Context(), a.Client(), addr, own.Handler("srv", addr, mcp.OAuth{}, o)); !tell && err != nil {
 			t.Fatal(err)
 		}
 		infos, err := own.Known()
@@ -79,7 +81,7 @@ func TestMovedWithASecret(t *testing.T) {
 		for _, ended := range []bool{false, true} {
 			t.Run(tt.name, func(t *testing.T) {
 				a, b := newAuthority(t), newAuthority(t)
-				client := OAuthClient{ID: "me", Secret: "hush"}
+				client := mcp.OAuth{ClientID: "me", ClientSecret: "hush"}
 				for _, x := range []*authority{a, b} {
 					x.methods = []string{"client_secret_post"}
 					x.enter("me", "hush", "client_secret_post")
@@ -161,7 +163,7 @@ func TestReasons(t *testing.T) {
 			tt.change(a)
 			s := storeAt(t, a)
 			addr := a.URL + "/mcp"
-			_, err := call(t.Context(), a.Client(), addr, s.Handler("srv", addr, OAuthClient{}, a.person()))
+			_, err := call(t.Context(), a.Client(), addr, s.Handler("srv", addr, mcp.OAuth{}, a.person()))
 			why, ok := errors.AsType[*SignInError](err)
 			if !ok || !errors.Is(err, ErrSignIn) || why.Server != "srv" || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "helve mcp auth") {
 				t.Errorf("with a person: %v", err)
@@ -169,7 +171,7 @@ func TestReasons(t *testing.T) {
 			if tt.name == "token" {
 				return
 			}
-			_, err = call(t.Context(), a.Client(), addr, s.Handler("srv", addr, OAuthClient{}, a.nobody()))
+			_, err = call(t.Context(), a.Client(), addr, s.Handler("srv", addr, mcp.OAuth{}, a.nobody()))
 			if !errors.Is(err, ErrSignIn) || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "`helve mcp auth srv`") {
 				t.Errorf("without a person: %v", err)
 			}
@@ -177,7 +179,7 @@ func TestReasons(t *testing.T) {
 	}
 	a := newAuthority(t)
 	addr := a.URL + "/mcp"
-	_, err := call(t.Context(), a.Client(), addr, storeAt(t, a).Handler("srv", addr, OAuthClient{}, HandlerOptions{Interactive: true, HTTP: a.Client()}))
+	_, err := call(t.Context(), a.Client(), addr, storeAt(t, a).Handler("srv", addr, mcp.OAuth{}, HandlerOptions{Interactive: true, HTTP: a.Client()}))
 	if !errors.Is(err, ErrSignIn) || !strings.Contains(err.Error(), "no way to show") || strings.Contains(err.Error(), "helve mcp auth") {
 		t.Errorf("nothing to reach the person with: %v", err)
 	}
@@ -189,7 +191,7 @@ func TestAskedOnce(t *testing.T) {
 		a := newAuthority(t)
 		a.about = map[string]any{"resource": a.URL + path}
 		addr := a.URL + "/mcp"
-		if _, err := call(t.Context(), a.Client(), addr, storeAt(t, a).Handler("srv", addr, OAuthClient{}, a.person())); err != nil {
+		if _, err := call(t.Context(), a.Client(), addr, storeAt(t, a).Handler("srv", addr, mcp.OAuth{}, a.person())); err != nil {
 			t.Fatal(err)
 		}
 		if a.lookedUp != 1 {

@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/helve-dev/helve/mcp"
 )
 
 // child is another process that uses the store at path against the authority
@@ -24,7 +26,7 @@ func child(addr, path string) int {
 	c := &http.Client{Timeout: time.Minute}
 	s := OpenSignIns(path)
 	s.now = func() time.Time { return time.Unix(0, clock.Load()).UTC() }
-	h := s.Handler("srv", os.Getenv("HELVE_SIGNIN_TEST_URL"), OAuthClient{}, HandlerOptions{HTTP: c})
+	h := s.Handler("srv", os.Getenv("HELVE_SIGNIN_TEST_URL"), mcp.OAuth{}, HandlerOptions{HTTP: c})
 	for {
 		resp, err := c.Get(addr)
 		if err != nil {
@@ -102,7 +104,7 @@ func TestADayOfTwoProcesses(t *testing.T) {
 	a := newAuthority(t)
 	a.life = 5 * time.Minute
 	s := storeAt(t, a)
-	if status, err := call(t.Context(), a.Client(), a.URL+"/mcp", s.Handler("srv", a.URL+"/mcp", OAuthClient{}, a.person())); status != 200 || err != nil {
+	if status, err := call(t.Context(), a.Client(), a.URL+"/mcp", s.Handler("srv", a.URL+"/mcp", mcp.OAuth{}, a.person())); status != 200 || err != nil {
 		t.Fatalf("signing in: %d %v", status, err)
 	}
 	denied := a.count(&a.denied)
@@ -156,7 +158,7 @@ func TestADayOfTwoProcesses(t *testing.T) {
 func TestKilledWhileRenewing(t *testing.T) {
 	a := newAuthority(t)
 	s := storeAt(t, a)
-	if _, err := call(t.Context(), a.Client(), a.URL+"/mcp", s.Handler("srv", a.URL+"/mcp", OAuthClient{}, a.person())); err != nil {
+	if _, err := call(t.Context(), a.Client(), a.URL+"/mcp", s.Handler("srv", a.URL+"/mcp", mcp.OAuth{}, a.person())); err != nil {
 		t.Fatal(err)
 	}
 	arrived := make(chan struct{})
@@ -182,7 +184,7 @@ func TestKilledWhileRenewing(t *testing.T) {
 		t.Fatalf("the process ended with %v", err)
 	}
 	a.token = nil
-	status, err := call(t.Context(), a.Client(), a.URL+"/mcp", s.Handler("srv", a.URL+"/mcp", OAuthClient{}, a.nobody()))
+	status, err := call(t.Context(), a.Client(), a.URL+"/mcp", s.Handler("srv", a.URL+"/mcp", mcp.OAuth{}, a.nobody()))
 	if status != 200 || err != nil {
 		t.Errorf("after the kill: %d %v", status, err)
 	}

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/helve-dev/helve/mcp"
 )
 
 // signedIn returns a store with a sign-in at a, and a handler without a person.
@@ -20,10 +22,10 @@ func signedIn(t *testing.T, a *authority) (*SignIns, tokens) {
 	t.Helper()
 	s := storeAt(t, a)
 	addr := a.URL + "/mcp"
-	if status, err := call(t.Context(), a.Client(), addr, s.Handler("srv", addr, OAuthClient{}, a.person())); status != 200 || err != nil {
+	if status, err := call(t.Context(), a.Client(), addr, s.Handler("srv", addr, mcp.OAuth{}, a.person())); status != 200 || err != nil {
 		t.Fatalf("signing in: %d %v", status, err)
 	}
-	return s, beside(s).Handler("srv", addr, OAuthClient{}, a.nobody())
+	return s, beside(s).Handler("srv", addr, mcp.OAuth{}, a.nobody())
 }
 
 func TestEarly(t *testing.T) {
@@ -90,7 +92,7 @@ func TestKeptRefreshToken(t *testing.T) {
 func TestTogether(t *testing.T) {
 	a := newAuthority(t)
 	s, h := signedIn(t, a)
-	other := beside(s).Handler("srv", a.URL+"/mcp", OAuthClient{}, a.nobody())
+	other := beside(s).Handler("srv", a.URL+"/mcp", mcp.OAuth{}, a.nobody())
 	for round := 1; round <= 5; round++ {
 		a.pass(time.Hour)
 		var all sync.WaitGroup
@@ -163,7 +165,7 @@ func TestRefused(t *testing.T) {
 				t.Error("a redirect was followed")
 			}
 			a.token = nil
-			if status, err := call(t.Context(), a.Client(), a.URL+"/mcp", s.Handler("srv", a.URL+"/mcp", OAuthClient{}, a.person())); status != 200 || err != nil {
+			if status, err := call(t.Context(), a.Client(), a.URL+"/mcp", s.Handler("srv", a.URL+"/mcp", mcp.OAuth{}, a.person())); status != 200 || err != nil {
 				t.Errorf("signing in afterwards: %d %v", status, err)
 			}
 			if n := len(a.enrolls); (n == 1) != tt.client {
@@ -181,7 +183,7 @@ func TestRefusedWithAPerson(t *testing.T) {
 	clear(a.refresh)
 	a.mu.Unlock()
 	a.pass(time.Hour)
-	status, err := call(t.Context(), a.Client(), a.URL+"/mcp", s.Handler("srv", a.URL+"/mcp", OAuthClient{}, a.person()))
+	status, err := call(t.Context(), a.Client(), a.URL+"/mcp", s.Handler("srv", a.URL+"/mcp", mcp.OAuth{}, a.person()))
 	if status != 200 || err != nil || a.granted != 2 {
 		t.Errorf("got %d %v after %d sign-ins", status, err, a.granted)
 	}
@@ -264,12 +266,12 @@ func TestElsewhere(t *testing.T) {
 	a := newAuthority(t)
 	s := storeAt(t, a)
 	addr := a.URL + "/mcp"
-	h := s.Handler("srv", addr, OAuthClient{}, a.nobody())
+	h := s.Handler("srv", addr, mcp.OAuth{}, a.nobody())
 	if _, err := call(t.Context(), a.Client(), addr, h); !errors.Is(err, ErrSignIn) {
 		t.Fatal(err)
 	}
 	other := beside(s)
-	if _, err := call(t.Context(), a.Client(), addr, other.Handler("srv", addr, OAuthClient{}, a.person())); err != nil {
+	if _, err := call(t.Context(), a.Client(), addr, other.Handler("srv", addr, mcp.OAuth{}, a.person())); err != nil {
 		t.Fatal(err)
 	}
 	if status, err := call(t.Context(), a.Client(), addr, h); status != 200 || err != nil {

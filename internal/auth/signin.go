@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
+
+	"github.com/helve-dev/helve/mcp"
 )
 
 // ErrSignIn says that a person must sign in first. The error that wraps it names the command to
@@ -38,44 +40,13 @@ var ErrRegistration = errors.New("Server does not support dynamic client registr
 // it says where; the next call starts with an empty file.
 var ErrDamagedSignIns = errors.New("the sign-in file is damaged")
 
-// OAuthClient is the config of the sign-in to a server. All of it may be empty.
-type OAuthClient struct {
-	ID     string // registered by hand; empty: register on the fly
-	Secret string
-	Scope  string // wins over what the server asks for
-}
-
-// String hides the secret, also from %v and %+v.
-func (c OAuthClient) String() string {
-	secret := ""
-	if c.Secret != "" {
-		secret = "set"
-	}
-	return fmt.Sprintf("{ID:%q Secret:%s Scope:%q}", c.ID, secret, c.Scope)
-}
-
-// GoString hides the secret from %#v.
-func (c OAuthClient) GoString() string { return "signin.Client" + c.String() }
-
 // HandlerOptions say how a handler may reach a person. The zero value reaches none: it only uses
 // and renews stored tokens.
 type HandlerOptions struct {
 	// Interactive lets the handler start a sign-in when the server wants one.
-	// It then needs at least one of Open, Show and Paste.
 	Interactive bool
-	// Open opens a browser. If it fails the sign-in continues, provided the person has another way
-	// to get the address.
-	Open func(url string) error
-	// Show shows the address to the person.
-	Show func(url string)
-	// Tell notifies the person, before the browser opens, that the server names another
-	// authorization server than at the last sign-in. nil: Show is given that text; without either
-	// the sign-in is refused.
-	Tell func(text string)
-	// Paste asks for the address that the browser ended at, for a browser on
-	// another machine. It has to return when ctx ends; its result is then
-	// dropped.
-	Paste func(ctx context.Context) (string, error)
+	// SignIn reaches the person, who needs at least one of Open, Show and Paste.
+	mcp.SignIn
 	// HTTP is used for everything but the browser. nil: a client with
 	// timeouts. Its redirects are not followed to other origins. If its
 	// transport has a dialer, what that connected to is checked before
@@ -117,7 +88,7 @@ func OpenSignIns(path string) *SignIns {
 // Handler returns what the transport of one connection needs: stored tokens,
 // renewed in time, and a sign-in when o is interactive. A token belongs to the
 // pair of server and URL: with another URL it is not used.
-func (s *SignIns) Handler(server, url string, c OAuthClient, o HandlerOptions) auth.OAuthHandler {
+func (s *SignIns) Handler(server, url string, c mcp.OAuth, o HandlerOptions) auth.OAuthHandler {
 	if o.Timeout <= 0 {
 		o.Timeout = signInTimeout
 	}

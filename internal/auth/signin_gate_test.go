@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/helve-dev/helve/mcp"
 )
 
 func mustURL(t testing.TB, raw string) *url.URL {
@@ -214,7 +216,7 @@ func TestNoRequestIntoThisMachine(t *testing.T) {
 					if form == "https://inside.example" && name == "authorization endpoint" && o.Interactive {
 						continue // the browser's affair
 					}
-					_, err := call(t.Context(), a.Client(), addr, s.Handler("srv", addr, OAuthClient{}, o))
+					_, err := call(t.Context(), a.Client(), addr, s.Handler("srv", addr, mcp.OAuth{}, o))
 					if !errors.Is(err, ErrSignIn) || o.Interactive && !errors.Is(err, errBarred) {
 						t.Errorf("person %t: %v", o.Interactive, err)
 					}
@@ -248,7 +250,7 @@ func TestPublicWithoutAPerson(t *testing.T) {
 		if tt.person {
 			o = a.person()
 		}
-		call(t.Context(), a.Client(), a.URL+"/mcp", storeAt(t, a).Handler("srv", a.URL+"/mcp", OAuthClient{}, o))
+		call(t.Context(), a.Client(), a.URL+"/mcp", storeAt(t, a).Handler("srv", a.URL+"/mcp", mcp.OAuth{}, o))
 		if (len(v.got) > 0) != tt.want {
 			t.Errorf("person %t: %q", tt.person, v.got)
 		}
@@ -286,7 +288,7 @@ func TestNoRedirectElsewhere(t *testing.T) {
 		})
 		addr := a.URL + "/mcp"
 		for _, o := range []HandlerOptions{a.nobody(), a.person()} {
-			call(t.Context(), a.Client(), addr, storeAt(t, a).Handler("srv", addr, OAuthClient{}, o))
+			call(t.Context(), a.Client(), addr, storeAt(t, a).Handler("srv", addr, mcp.OAuth{}, o))
 		}
 		if len(v.got) > 0 {
 			t.Errorf("%s: it got %q", path, v.got)
@@ -302,13 +304,13 @@ func TestOtherPorts(t *testing.T) {
 	addr := a.URL + "/mcp"
 	s := storeAt(t, a)
 	for _, o := range []HandlerOptions{a.nobody(), a.person()} {
-		_, err := call(t.Context(), a.Client(), addr, s.Handler("srv", addr, OAuthClient{}, o))
+		_, err := call(t.Context(), a.Client(), addr, s.Handler("srv", addr, mcp.OAuth{}, o))
 		if !errors.Is(err, ErrSignIn) || o.Interactive && !errors.Is(err, errBarred) {
 			t.Errorf("metadata, person %t: %v", o.Interactive, err)
 		}
 	}
 	a.challenge, a.about = "", map[string]any{"authorization_servers": []string{v.URL}}
-	if _, err := call(t.Context(), a.Client(), addr, s.Handler("srv", addr, OAuthClient{}, a.nobody())); !errors.Is(err, ErrSignIn) {
+	if _, err := call(t.Context(), a.Client(), addr, s.Handler("srv", addr, mcp.OAuth{}, a.nobody())); !errors.Is(err, ErrSignIn) {
 		t.Errorf("authorization server: %v", err)
 	}
 	if len(v.got) > 0 {
@@ -316,7 +318,7 @@ func TestOtherPorts(t *testing.T) {
 	}
 	b := newAuthority(t)
 	a.about = map[string]any{"authorization_servers": []string{b.URL}}
-	call(t.Context(), a.Client(), addr, s.Handler("srv", addr, OAuthClient{}, a.person()))
+	call(t.Context(), a.Client(), addr, s.Handler("srv", addr, mcp.OAuth{}, a.person()))
 	if b.granted != 1 {
 		t.Error("a person can not sign in at another port")
 	}

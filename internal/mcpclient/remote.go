@@ -61,7 +61,7 @@ func (e *peer) openRemote(ctx context.Context, protocol string) (*connection, er
 	}
 	var handler sdkauth.OAuthHandler
 	if e.pool.signIns != nil && !e.s.NoOAuth {
-		handler = e.pool.signIns.Handler(e.s.Name, e.s.URL, auth.OAuthClient{ID: e.s.OAuth.ClientID, Secret: e.s.OAuth.ClientSecret, Scope: e.s.OAuth.Scope}, e.pool.person)
+		handler = e.pool.signIns.Handler(e.s.Name, e.s.URL, e.s.OAuth, e.pool.person)
 	}
 	l, err := e.connectOver(ctx, base, protocol, func(r *remote) (string, sdk.Transport) {
 		return "http", &sdk.StreamableClientTransport{

@@ -29,6 +29,6 @@ func (p *Pool) SignIn(ctx context.Context, server string, way mcp.SignIn) error 
 	s := e.s
 	s.Timeout, s.Disabled = signInTime, false
 	own := New(mcp.Options{Servers: []mcp.Server{s}, Version: p.opts.Version}, mcp.Host{Dir: p.host.Dir, SignIns: p.host.SignIns, Logger: p.log})
-	own.person = auth.HandlerOptions{Interactive: true, Open: way.Open, Show: way.Show, Paste: way.Paste, Tell: way.Tell}
+	own.person = auth.HandlerOptions{Interactive: true, SignIn: way}
 	return errors.Join(own.Connect(ctx, server), own.Close())
 }
