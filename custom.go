@@ -12,9 +12,8 @@ import (
 
 	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
-	"github.com/helve-dev/helve/internal/custom"
+	"github.com/helve-dev/helve/internal/plugins"
 	"github.com/helve-dev/helve/internal/process"
-	"github.com/helve-dev/helve/internal/scripthost"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/plugin"
 	"github.com/helve-dev/helve/tool"
@@ -95,9 +94,13 @@ func (r *Runtime) showConfig(ctx context.Context) {
 func (r *Runtime) openCustom() error {
 	opt := r.opt.Plugins
 	r.hooks = slices.Clone(r.opt.Hooks)
-	r.programs = custom.NewPrograms(custom.ProgramsOptions{
-		Shell: r.shell.Executor, Programs: r.programsOf, Dir: r.dir, Worktree: r.worktree, Cache: r.customCache(), Quiet: r.backgroundCall, Logger: r.log,
-	})
+	services := plugins.Services{
+		Dir: r.dir, Worktree: r.worktree, Project: asJSON(r.projectInfo()), Cache: r.customCache(),
+		Files: r.files, Web: r.web, Shell: r.shell.Executor, Programs: r.programsOf, Variables: r.variables,
+		Register: r.Register, Builtin: r.registry.builtin, Quiet: r.backgroundCall, Client: r.clientCall,
+		Changed: func() { r.events.publish(event.ScriptsChanged{}) }, Tell: func(l event.ScriptLogged) { r.events.publish(l) }, Logger: r.log,
+	}
+	r.programs = plugins.NewPrograms(services)
 	for _, h := range slices.Concat(opt.Commands.Before, opt.Commands.After, opt.Commands.Event) {
 		if len(h.Command) == 0 || h.Command[0] == "" {
 			return fmt.Errorf("a hook of %s has no command", cmp.Or(h.From, "the options"))
@@ -111,16 +114,10 @@ func (r *Runtime) openCustom() error {
 		}
 		return nil
 	}
-	r.custom = custom.New(custom.Options{
-		Options: opt, Dir: r.dir, Worktree: r.worktree, Project: asJSON(r.projectInfo()), Cache: r.customCache(), Programs: r.programs,
-		World: scripthost.Options{
-			Files: r.files, Shell: r.shell.Executor, Programs: r.programsOf, Variables: r.variables, Web: r.web,
-			Dir: r.dir, Client: r.clientCall, Tell: r.scriptSaid, Logger: r.log,
-		},
-		Worker:   custom.WorkerOptions{Shell: r.shell.Executor, Runtime: opt.Worker, Dir: r.dir, Logger: r.log},
-		Register: r.Register, Builtin: r.registry.builtin, Quiet: r.backgroundCall, Changed: func() { r.events.publish(event.ScriptsChanged{}) },
-		Logger: r.log,
-	})
+	if r.opt.Scripts == nil {
+		return errors.New("there are tools or plugins of users, and no engine to load them: import github.com/helve-dev/helve/scripts and set Options.Scripts to scripts.Engine()")
+	}
+	r.custom = r.opt.Scripts(opt, services)
 	r.sources = append(r.sources, &sourceState{source: r.custom})
 	r.hooks = append(r.hooks, r.pluginHook())
 	return nil
@@ -166,11 +163,6 @@ func (r *Runtime) variables() map[string]string {
 		}
 	}
 	return out
-}
-
-// scriptSaid publishes a log line of a script.
-func (r *Runtime) scriptSaid(l scripthost.Line) {
-	r.events.publish(event.ScriptLogged{Tool: l.Tool, Level: l.Level, Text: l.Text})
 }
 
 // backgroundPrefix starts the ids for what scripts do outside calls. No call has such an id.
@@ -235,10 +227,10 @@ func (h *backgroundHost) Ask(_ context.Context, c *tool.Call, reqs ...permission
 // but not for their own scripts, and some tools are exempt from asking. The question to the person
 // leaves out what a plugin has allowed.
 func (h *host) askScripted(ctx context.Context, reqs []permission.Request) error {
-	script, scripted := scripthost.Working(ctx)
+	script, scripted := plugins.Script(ctx)
 	full := scripted && slices.Contains(h.r.opt.Plugins.Full, script)
-	plugins := h.r.custom != nil && h.r.custom.Has(hookPermission)
-	if !full && !plugins {
+	answers := h.r.custom != nil && h.r.custom.Has(hookPermission)
+	if !full && !answers {
 		return h.r.engine.AskAll(ctx, reqs, h.policy)
 	}
 	reqs = permission.Together(reqs)
@@ -251,7 +243,7 @@ func (h *host) askScripted(ctx context.Context, reqs []permission.Request) error
 	}
 	var open []permission.Request
 	for i, req := range reqs {
-		if len(asked[i]) > 0 && plugins {
+		if len(asked[i]) > 0 && answers {
 			switch h.r.pluginAnswer(ctx, req) {
 			case "allow":
 				if !scripted {

@@ -17,6 +17,7 @@ import (
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/plugin"
+	"github.com/helve-dev/helve/scripts"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -44,6 +45,7 @@ func owned(t *testing.T, archive string, opt helve.Options) (*helve.Runtime, str
 	t.Helper()
 	dir := plant(t, archive)
 	opt.Dir, opt.Worktree = dir, dir
+	opt.Scripts = scripts.Engine()
 	opt.Plugins.Folders = append(opt.Plugins.Folders, plugin.Folder{Path: filepath.Join(dir, ".opencode"), Project: true})
 	return open(t, opt), dir
 }
@@ -109,7 +111,7 @@ func TestPluginSeesCalls(t *testing.T) {
 func TestUntrustedFolder(t *testing.T) {
 	trusted := false
 	dir := plant(t, pluginProject)
-	rt := open(t, helve.Options{Dir: dir, Worktree: dir, Unattended: true, Plugins: plugin.Options{
+	rt := open(t, helve.Options{Dir: dir, Worktree: dir, Unattended: true, Scripts: scripts.Engine(), Plugins: plugin.Options{
 		Folders:  []plugin.Folder{{Path: filepath.Join(dir, ".opencode"), Project: true, Trusted: func() bool { return trusted }}},
 		Required: []string{"guard"},
 	}})
@@ -303,5 +305,16 @@ export default { description: "x", args: {}, async execute() { return "fine" } }
 	}
 	if res, err := callJSON(t, rt, "FINE", `{}`); err != nil || res.Output != "fine" {
 		t.Errorf("%v, %v", res, err)
+	}
+}
+
+// Without an engine, tools and plugins of users are refused when the runtime opens.
+func TestNoEngine(t *testing.T) {
+	dir := t.TempDir()
+	for _, opt := range []plugin.Options{{Folders: []plugin.Folder{{Path: dir}}}, {Entries: []plugin.Entry{{Spec: "./a.ts", Base: dir}}}} {
+		_, err := helve.Open(helve.Options{Dir: dir, Plugins: opt})
+		if err == nil || !strings.Contains(err.Error(), "import github.com/helve-dev/helve/scripts and set Options.Scripts to scripts.Engine()") {
+			t.Errorf("%v", err)
+		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve/event"
-	"github.com/helve-dev/helve/internal/custom"
+	"github.com/helve-dev/helve/internal/plugins"
 	"github.com/helve-dev/helve/plugin"
 	"github.com/helve-dev/helve/tool"
 )
@@ -72,15 +72,15 @@ type notification struct {
 
 // observe receives every event, in order, from the goroutine that publishes it. It must not block.
 func (t *hookNotifier) observe(h event.Payload) {
-	plugins := t.r.custom != nil && t.r.custom.Has("event")
-	if !plugins && len(t.commands) == 0 {
+	toPlugins := t.r.custom != nil && t.r.custom.Has("event")
+	if !toPlugins && len(t.commands) == 0 {
 		return
 	}
 	for _, e := range t.translate(h) {
-		if plugins {
+		if toPlugins {
 			t.r.custom.Event(e.name, e.body)
 		}
-		if slices.ContainsFunc(t.commands, func(h plugin.HookCommand) bool { return custom.Matches(h.Events, e.name) }) {
+		if slices.ContainsFunc(t.commands, func(h plugin.HookCommand) bool { return plugins.Matches(h.Events, e.name) }) {
 			select {
 			case t.queue <- e:
 			default:
@@ -105,7 +105,7 @@ func (t *hookNotifier) runCommands() {
 		}
 		body := asJSON(map[string]any{"type": e.name, "properties": e.body})
 		for _, h := range t.commands {
-			if !custom.Matches(h.Events, e.name) || h.Trusted != nil && !h.Trusted() {
+			if !plugins.Matches(h.Events, e.name) || h.Trusted != nil && !h.Trusted() {
 				continue
 			}
 			if err := t.r.programs.Event(t.r.ctx, body, h); err != nil && t.r.ctx.Err() == nil {

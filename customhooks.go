@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/helve-dev/helve/internal/custom"
+	"github.com/helve-dev/helve/internal/plugins"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/plugin"
 	"github.com/helve-dev/helve/tool"
@@ -33,7 +33,7 @@ const (
 // decides itself what its failure means.
 func (r *Runtime) hookCommands() {
 	for _, h := range r.opt.Plugins.Commands.Before {
-		r.hooks = append(r.hooks, Hook{Name: custom.HookName(h), sees: func(_, tool string) bool { return custom.Matches(h.Tools, tool) }, Before: func(ctx context.Context, c *tool.Call) (*tool.Result, error) {
+		r.hooks = append(r.hooks, Hook{Name: plugins.HookName(h), sees: func(_, tool string) bool { return plugins.Matches(h.Tools, tool) }, Before: func(ctx context.Context, c *tool.Call) (*tool.Result, error) {
 			if ok, err := r.mayHook(h); !ok {
 				return nil, err
 			}
@@ -48,7 +48,7 @@ func (r *Runtime) hookCommands() {
 		}})
 	}
 	for _, h := range r.opt.Plugins.Commands.After {
-		r.hooks = append(r.hooks, Hook{Name: custom.HookName(h), sees: func(_, tool string) bool { return custom.Matches(h.Tools, tool) }, After: func(ctx context.Context, c *tool.Call, res *tool.Result) error {
+		r.hooks = append(r.hooks, Hook{Name: plugins.HookName(h), sees: func(_, tool string) bool { return plugins.Matches(h.Tools, tool) }, After: func(ctx context.Context, c *tool.Call, res *tool.Result) error {
 			if ok, err := r.mayHook(h); !ok {
 				return err
 			}
@@ -72,23 +72,23 @@ func (r *Runtime) mayHook(h plugin.HookCommand) (bool, error) {
 	}
 	if h.Required {
 		return false, &tool.Error{Kind: tool.Denied, Code: "hook-failed",
-			Err:  fmt.Errorf("the hook %s has changed since it was trusted, and no call is made without it", custom.HookName(h)),
+			Err:  fmt.Errorf("the hook %s has changed since it was trusted, and no call is made without it", plugins.HookName(h)),
 			Hint: "Look at it and run 'helve trust'.",
 		}
 	}
-	r.log.Warn("a hook has changed since it was trusted and is passed over: look at it and run 'helve trust'", "hook", custom.HookName(h))
+	r.log.Warn("a hook has changed since it was trusted and is passed over: look at it and run 'helve trust'", "hook", plugins.HookName(h))
 	return false, nil
 }
 
 // verdict converts the answer of a command, to an error if it refused the call.
-func (r *Runtime) verdict(h plugin.HookCommand, v custom.HookVerdict, err error) error {
+func (r *Runtime) verdict(h plugin.HookCommand, v plugins.HookVerdict, err error) error {
 	switch {
 	case err != nil:
 		return err
 	case v.Block != "":
-		return &tool.Error{Kind: tool.Denied, Code: "refused", Err: errors.New(v.Block), Hint: "The hook " + custom.HookName(h) + " of " + h.From + " said so."}
+		return &tool.Error{Kind: tool.Denied, Code: "refused", Err: errors.New(v.Block), Hint: "The hook " + plugins.HookName(h) + " of " + h.From + " said so."}
 	case v.Problem != "":
-		r.log.Warn("a hook failed and was passed over", "hook", custom.HookName(h), "problem", v.Problem)
+		r.log.Warn("a hook failed and was passed over", "hook", plugins.HookName(h), "problem", v.Problem)
 	}
 	return nil
 }
@@ -194,15 +194,15 @@ func (r *Runtime) pluginsAfter(ctx context.Context, c *tool.Call, res *tool.Resu
 
 // pluginsFailed returns what failures of plugins mean for a call: an exception refuses it, and a
 // required plugin that is late or lost does too.
-func (r *Runtime) pluginsFailed(ctx context.Context, done custom.Hooked, err error) error {
+func (r *Runtime) pluginsFailed(ctx context.Context, done plugins.Hooked, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	for _, run := range done.Runs {
 		switch {
 		case run.Error == nil:
-		case run.Thrown():
-			return &tool.Error{Kind: tool.Denied, Code: "refused", Err: errors.New(run.Said()), Hint: "The plugin " + r.inWorktree(run.Source) + " said so."}
+		case run.Thrown != "":
+			return &tool.Error{Kind: tool.Denied, Code: "refused", Err: errors.New(run.Thrown), Hint: "The plugin " + r.inWorktree(run.Source) + " said so."}
 		case required(r.opt.Plugins.Required, run.Source, run.Name):
 			return &tool.Error{Kind: tool.Denied, Code: "hook-failed",
 				Err: fmt.Errorf("the plugin %s failed, and no call is made without it: %w", r.inWorktree(run.Source), run.Error)}
@@ -214,7 +214,7 @@ func (r *Runtime) pluginsFailed(ctx context.Context, done custom.Hooked, err err
 }
 
 // passedOver logs which plugins failed where the work continues without them.
-func (r *Runtime) passedOver(hook string, done custom.Hooked) {
+func (r *Runtime) passedOver(hook string, done plugins.Hooked) {
 	for _, run := range done.Runs {
 		if run.Error != nil {
 			r.log.Warn("a plugin failed and was passed over", "plugin", run.Source, "hook", hook, "error", run.Error)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve/agent"
+	"github.com/helve-dev/helve/internal/plugins"
 	"github.com/helve-dev/helve/lsp"
 	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/permission"
@@ -98,6 +99,10 @@ type Options struct {
 	// Plugins configures the tools, plugins and hooks of users.
 	Plugins plugin.Options
 
+	// Scripts loads the Folders and Entries of Plugins, and is required if there are any.
+	// scripts.Engine returns one; a program without it does not link a JavaScript engine.
+	Scripts ScriptEngine
+
 	// Skills configures where skills are searched; nil for nowhere.
 	Skills *Skills
 
@@ -130,6 +135,9 @@ type Options struct {
 	// NewID generates identifiers; prefix is one such as "ses" or "per".
 	NewID func(prefix string) string
 }
+
+// A ScriptEngine loads the tools and plugins of users. Package scripts has the only one.
+type ScriptEngine func(plugin.Options, plugins.Services) plugins.Set
 
 // Limits bound the output of a call and what is kept. Zero fields take their defaults.
 type Limits struct {

@@ -20,11 +20,11 @@ import (
 	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/builtin"
-	"github.com/helve-dev/helve/internal/custom"
 	"github.com/helve-dev/helve/internal/disk"
 	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/loop"
 	"github.com/helve-dev/helve/internal/lspclient"
+	"github.com/helve-dev/helve/internal/plugins"
 	"github.com/helve-dev/helve/internal/replace"
 	"github.com/helve-dev/helve/internal/search"
 	"github.com/helve-dev/helve/internal/store"
@@ -60,10 +60,10 @@ type Runtime struct {
 	search      *search.Engine
 	shell       *shellHost
 	pool        mcp.Pool
-	custom      *custom.Set      // custom tools and plugins; nil for none
-	skills      *skillHost       // nil for none
-	programs    *custom.Programs // hooks and tools that are programs
-	notifier    *hookNotifier    // passes events to hook commands; nil if there are none
+	custom      plugins.Set       // tools and plugins of users; nil for none
+	skills      *skillHost        // nil for none
+	programs    *plugins.Programs // hooks that are programs
+	notifier    *hookNotifier     // passes events to hook commands; nil if there are none
 	web         *web.Client
 	languages   *lspclient.Set // nil for none
 	configShown atomic.Bool    // plugins have seen the configuration

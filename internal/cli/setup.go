@@ -24,6 +24,7 @@ import (
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/scripts"
 )
 
 // homeDir returns the user's folder, or "" if unknown.
@@ -266,10 +267,10 @@ func (a *app) options(s *setup) helve.Options {
 			Budget:    milliseconds(s.cfg.Search.BudgetMS),
 			Stateless: true, // most commands make one call and end
 		},
-		Shell:     a.shell(s),
-		Web:       a.network(s),
-		Skills:    a.skillPlaces(s),
-		Plugins:   s.plugins(),
+		Shell:   a.shell(s),
+		Web:     a.network(s),
+		Skills:  a.skillPlaces(s),
+		Plugins: s.plugins(), Scripts: scripts.Engine(),
 		Loop:      s.loopOptions(a),
 		Protected: append(s.configDirs(), s.guards()...),
 		Limits: helve.Limits{

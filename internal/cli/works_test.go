@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve/internal/bundle"
-	"github.com/helve-dev/helve/internal/custom"
+	"github.com/helve-dev/helve/internal/plugins"
 	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/internal/script"
 	"github.com/helve-dev/helve/permission"
@@ -80,8 +80,8 @@ func TestProgramsWork(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer shell.Close()
-			programs := custom.NewPrograms(custom.ProgramsOptions{Shell: shell, Dir: dir, Worktree: dir})
-			files := custom.ProgramFiles(dir)
+			programs := plugins.NewPrograms(plugins.Services{Shell: shell, Dir: dir, Worktree: dir})
+			files := plugins.ProgramFiles(dir)
 			if len(files) != 1 {
 				t.Fatalf("the programs are %q", files)
 			}

@@ -95,10 +95,10 @@ func (w *Worker) Plugins(ctx context.Context, input script.PluginInput, entries 
 	if err != nil {
 		return nil, err
 	}
-	return w.startPlugins(ctx, l, plugins{input, entries})
+	return w.startPlugins(ctx, l, startedPlugins{input, entries})
 }
 
-func (w *Worker) startPlugins(ctx context.Context, l *workerProcess, p plugins) ([]script.PluginFile, error) {
+func (w *Worker) startPlugins(ctx context.Context, l *workerProcess, p startedPlugins) ([]script.PluginFile, error) {
 	var told []script.PluginFile
 	if err := l.callJSON(ctx, "plugins", p, &told); err != nil {
 		return nil, err

@@ -3,7 +3,8 @@ package custom
 import (
 	"bytes"
 	"context"
-	"github.com/helve-dev/helve/internal/scripthost"
+	"github.com/helve-dev/helve/event"
+	"github.com/helve-dev/helve/internal/plugins"
 	"github.com/helve-dev/helve/plugin"
 	"log/slog"
 	"strconv"
@@ -21,7 +22,7 @@ func TestFolderDoesNotAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := make(chan struct{})
 		var log bytes.Buffer
-		s := New(Options{Logger: slog.New(slog.NewTextHandler(&log, nil)), Options: plugin.Options{Folders: []plugin.Folder{{Path: dir, Trusted: func() bool { <-answer; return false }}}}})
+		s := New(Options{Services: plugins.Services{Logger: slog.New(slog.NewTextHandler(&log, nil))}, Options: plugin.Options{Folders: []plugin.Folder{{Path: dir, Trusted: func() bool { <-answer; return false }}}}})
 		began := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -65,7 +66,7 @@ export const E = () => ({ event: ({ event }) => console.log(event.type) })
 export default { description: "d", args: {}, execute() { setInterval(() => { for (let i = 0; i < 1e6; i++); }, 0); return "a" } }
 `, func(b *bench, o *Options) {
 		o.Logger = slog.New(slog.NewTextHandler(&log, nil))
-		o.World.Tell = func(l scripthost.Line) {
+		o.Tell = func(l event.ScriptLogged) {
 			mu.Lock()
 			defer mu.Unlock()
 			lines = append(lines, l.Text)
@@ -97,7 +98,7 @@ setInterval(() => { console.log("in"); for (const t = Date.now(); Date.now() - t
 export default { description: "d", args: {}, execute: () => "a" }
 `, func(b *bench, o *Options) {
 		o.Logger = slog.New(slog.NewTextHandler(&log, nil))
-		o.World.Tell = func(scripthost.Line) { in <- struct{}{} }
+		o.Tell = func(event.ScriptLogged) { in <- struct{}{} }
 	})
 	b.set.Gather(t.Context())
 	<-in

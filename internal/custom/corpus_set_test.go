@@ -16,11 +16,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/custom"
 	"github.com/helve-dev/helve/internal/files"
+	"github.com/helve-dev/helve/internal/plugins"
 	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/internal/script"
-	"github.com/helve-dev/helve/internal/scripthost"
 	"github.com/helve-dev/helve/internal/web"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/plugin"
@@ -59,16 +60,15 @@ func newCorpusRuntime(t *testing.T, p *planted) *corpusRuntime {
 	}
 	shell := corpusShell(t, p)
 	r.set = custom.New(custom.Options{
-		Options: plugin.Options{Folders: []plugin.Folder{{Path: p.config, Project: true}}}, Dir: p.project, Worktree: p.project,
-		Project: json.RawMessage(`{"id":"p"}`), ServerURL: "http://localhost:4096",
-		World: scripthost.Options{
-			Files: &files.Workspace{Worktree: p.project}, Shell: shell, Dir: p.project, Web: web.New(web.Options{UserAgent: "helve"}),
+		Options: plugin.Options{Folders: []plugin.Folder{{Path: p.config, Project: true}}}, ServerURL: "http://localhost:4096",
+		Services: plugins.Services{
+			Files: &files.Workspace{Worktree: p.project}, Shell: shell, Dir: p.project, Worktree: p.project, Web: web.New(web.Options{UserAgent: "helve"}),
+			Project:   json.RawMessage(`{"id":"p"}`),
 			Programs:  func(*tool.Call) process.Program { return process.Program{} },
-			Variables: variables, Client: r.answer,
-			Tell: func(l scripthost.Line) { t.Log(l.Tool, l.Level, l.Text) },
+			Variables: variables, Client: r.answer, Register: r.register,
+			Tell:  func(l event.ScriptLogged) { t.Log(l.Tool, l.Level, l.Text) },
+			Quiet: func(name string) *tool.Call { return r.call(corpusStep{Call: name}) },
 		},
-		Register: r.register, Changed: func() {},
-		Quiet: func(name string) *tool.Call { return r.call(corpusStep{Call: name}) },
 	})
 	r.close = sync.OnceFunc(func() {
 		if err := r.set.Close(); err != nil {

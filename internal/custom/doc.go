@@ -7,14 +7,6 @@
 // an error in one file does not affect the others. A changed file takes effect
 // at the next call.
 //
-// # Programs
-//
-// [Programs] are tools and hooks in any language: JSON in, JSON or text out.
-//
-// A program is not trusted, even in a trusted folder. It may print nothing or
-// too much, never end, leave processes behind, or describe itself wrongly. The
-// outcome is always a bounded result, or an error that says what it did.
-//
 // # Bun and Node
 //
 // A [Worker] runs tool and plugin files in Bun or Node, for what the embedded

@@ -81,7 +81,7 @@ func newEngine(ctx context.Context, b *build, at place, some []userFile) (*engin
 		return nil, err
 	}
 	opt := u.set.opt
-	host := scripthost.New(opt.World)
+	host := scripthost.New(opt.Services)
 	e := &engine{unit: u, build: b, at: at, kind: embedded, over: host.Over}
 	v, err := script.NewVM(script.VMOptions{Memory: opt.Memory, Turn: u.set.turn(), Host: watched{host, &e.watch}, Logger: slog.New(hushed{u.set.log.Handler(), &e.closes})})
 	if err != nil {

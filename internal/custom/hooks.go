@@ -1,6 +1,7 @@
 package custom
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,39 +10,19 @@ import (
 	"slices"
 	"time"
 
+	"github.com/helve-dev/helve/internal/plugins"
 	"github.com/helve-dev/helve/internal/script"
 	"github.com/helve-dev/helve/internal/scripthost"
 	"github.com/helve-dev/helve/plugin"
 	"github.com/helve-dev/helve/tool"
 )
 
-// Hooked is what became of an output that hooks may change.
-type Hooked struct {
-	Output json.RawMessage
-	Runs   []Run
-}
-
-// Run is the part of one plugin in it.
-type Run struct {
-	Source string // the plugin's file
-	Name   string // by which settings name it: the file's name without ending, or that of the npm package
-	Millis float64
-	Error  error // nil if all went well
-}
-
-// Thrown reports whether the plugin itself threw the error. Otherwise it came too late, or its
-// engine was lost.
-func (r Run) Thrown() bool {
-	_, ok := errors.AsType[*script.Fault](r.Error)
-	return ok
-}
-
-// Said returns the message that the plugin threw, for callers to read.
-func (r Run) Said() string {
-	if fault, ok := errors.AsType[*script.Fault](r.Error); ok && fault.Message != "" {
-		return fault.Message
+// thrownMessage returns the message that a plugin itself threw, if that is what an error is.
+func thrownMessage(err error) string {
+	if fault, ok := errors.AsType[*script.Fault](err); ok {
+		return cmp.Or(fault.Message, err.Error())
 	}
-	return r.Error.Error()
+	return ""
 }
 
 // Has reports whether a loaded plugin has a hook of a name. It never waits.
@@ -66,7 +47,7 @@ const (
 // change; config has an input only. A hook that fails has its error in its run, and the next one
 // runs, except that tool.execute.before ends with the first that throws. A plugin that had the hook
 // but was lost before it ran has a run with an error. The returned error is that of ctx.
-func (s *Set) Hook(ctx context.Context, c *tool.Call, name string, payload ...json.RawMessage) (Hooked, error) {
+func (s *Set) Hook(ctx context.Context, c *tool.Call, name string, payload ...json.RawMessage) (plugins.Hooked, error) {
 	var input, output json.RawMessage
 	if len(payload) > 0 {
 		input = payload[0]
@@ -74,7 +55,7 @@ func (s *Set) Hook(ctx context.Context, c *tool.Call, name string, payload ...js
 	if len(payload) > 1 {
 		output = payload[1]
 	}
-	done := Hooked{Output: output}
+	done := plugins.Hooked{Output: output}
 	if name == configHook {
 		done.Output = input
 	}
@@ -102,9 +83,9 @@ func (s *Set) Hook(ctx context.Context, c *tool.Call, name string, payload ...js
 	return done, nil
 }
 
-func anyThrew(runs []Run) bool {
+func anyThrew(runs []plugins.Run) bool {
 	for _, r := range runs {
-		if r.Thrown() {
+		if r.Thrown != "" {
 			return true
 		}
 	}
@@ -171,7 +152,7 @@ func entriesOf(some []expected) (all []userFile) {
 }
 
 // hook runs the hooks of the unit's plugins. No output means that they have not changed it.
-func (u *unit) hook(ctx context.Context, c *tool.Call, h hookCall, all [places][]expected) (runs []Run, out json.RawMessage) {
+func (u *unit) hook(ctx context.Context, c *tool.Call, h hookCall, all [places][]expected) (runs []plugins.Run, out json.RawMessage) {
 	for at, some := range all {
 		if len(some) == 0 {
 			continue
@@ -194,22 +175,25 @@ func (u *unit) hook(ctx context.Context, c *tool.Call, h hookCall, all [places][
 }
 
 // hookIn runs the hooks of plugins that share an engine.
-func (u *unit) hookIn(ctx context.Context, c *tool.Call, h hookCall, some []expected) ([]Run, json.RawMessage) {
+func (u *unit) hookIn(ctx context.Context, c *tool.Call, h hookCall, some []expected) ([]plugins.Run, json.RawMessage) {
 	began := time.Now()
 	res, b, err := u.runHooks(ctx, c, h, some)
 	root := u.folderPath(b)
 	if err == nil && res.Lost {
 		err = fmt.Errorf("the plugins of %s made something of the output that is not JSON", root)
 	}
-	var runs []Run
+	var runs []plugins.Run
 	if err != nil { // which one is to blame is not known
 		for _, e := range some {
-			runs = append(runs, Run{u.path(root, e.userFile), e.settingsName(), float64(time.Since(began).Microseconds()) / 1000, u.hookError(h.name, err)})
+			runs = append(runs, plugins.Run{
+				Source: u.path(root, e.userFile), Name: e.settingsName(), Millis: float64(time.Since(began).Microseconds()) / 1000,
+				Error: u.hookError(h.name, err), Thrown: thrownMessage(err),
+			})
 		}
 		return runs, nil
 	}
 	for _, r := range res.Runs {
-		run := Run{Source: filepath.Join(root, filepath.FromSlash(r.File)), Millis: r.Millis}
+		run := plugins.Run{Source: filepath.Join(root, filepath.FromSlash(r.File)), Millis: r.Millis}
 		if i := slices.IndexFunc(some, func(e expected) bool { return e.name == r.File }); i >= 0 {
 			run.Name = some[i].settingsName()
 		}
@@ -218,6 +202,7 @@ func (u *unit) hookIn(ctx context.Context, c *tool.Call, h hookCall, some []expe
 			if r.Error.Name == "" && r.Error.Message == "null" {
 				r.Error.Message = "null, which is also what an engine throws that has no memory left"
 			}
+			run.Thrown = thrownMessage(run.Error)
 		}
 		runs = append(runs, run)
 	}
@@ -239,7 +224,7 @@ func (u *unit) folderPath(b *build) string {
 
 // missingRuns returns failed runs for plugins that had a hook and did not run it: they may have
 // been lost since, or could not be started again. That must not count as success.
-func (u *unit) missingRuns(h hookCall, some []expected, did []script.HookRun) (runs []Run) {
+func (u *unit) missingRuns(h hookCall, some []expected, did []script.HookRun) (runs []plugins.Run) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for _, e := range some {
@@ -249,7 +234,7 @@ func (u *unit) missingRuns(h hookCall, some []expected, did []script.HookRun) (r
 			continue
 		}
 		err := errors.New("its plugin is not there any more; 'helve plugins' shows why")
-		runs = append(runs, Run{Source: u.path(u.root, e.userFile), Name: e.settingsName(), Error: u.hookError(h.name, err)})
+		runs = append(runs, plugins.Run{Source: u.path(u.root, e.userFile), Name: e.settingsName(), Error: u.hookError(h.name, err)})
 	}
 	return runs
 }

@@ -12,13 +12,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/helve-dev/helve/internal/scripthost"
+	"github.com/helve-dev/helve/event"
+	"github.com/helve-dev/helve/internal/plugins"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/plugin"
 	"github.com/helve-dev/helve/tool"
 )
 
-func (b *bench) hook(name, input, output string) Hooked {
+func (b *bench) hook(name, input, output string) plugins.Hooked {
 	b.t.Helper()
 	c := &tool.Call{ID: "call_1", Session: "ses_1", Agent: "build", Dir: b.root, Host: b}
 	done, err := b.set.Hook(b.t.Context(), c, name, json.RawMessage(input), json.RawMessage(output))
@@ -75,11 +76,11 @@ export default async (input, options) => ({
 		t.Error(diff)
 	}
 	got = b.hook("tool.execute.before", `{"tool":"stop"}`, `{"args":{}}`)
-	if last := got.Runs[len(got.Runs)-1]; len(got.Runs) != 2 || !last.Thrown() || last.Error.Error() != "Error: not that" {
+	if last := got.Runs[len(got.Runs)-1]; len(got.Runs) != 2 || last.Thrown == "" || last.Error.Error() != "Error: not that" {
 		t.Errorf("%+v", got.Runs)
 	}
 	got = b.hook("tool.execute.after", `{"tool":"read"}`, `{"output":"x"}`)
-	if string(got.Output) != `{"output":"x!"}` || got.Runs[0].Error != nil || !got.Runs[1].Thrown() {
+	if string(got.Output) != `{"output":"x!"}` || got.Runs[0].Error != nil || got.Runs[1].Thrown == "" {
 		t.Errorf("%s %+v", got.Output, got.Runs)
 	}
 	if got = b.hook("config", `{"given":1}`, ``); string(got.Output) != `{"given":1,"b":2,"c":true}` {
@@ -123,7 +124,7 @@ export default { description: "d", args: {}, execute: () => "x" }
 	b.set.Gather(t.Context())
 	for _, what := range []string{"wait", "loop", "bad", "nothing"} {
 		got := b.hook("tool.execute.before", `{"tool":"`+what+`"}`, `{"args":{}}`)
-		if len(got.Runs) != 2 || got.Runs[0].Name != "late" || got.Runs[0].Thrown() || (got.Runs[0].Error == nil) != (what == "nothing") || got.Runs[1].Error != nil {
+		if len(got.Runs) != 2 || got.Runs[0].Name != "late" || got.Runs[0].Thrown != "" || (got.Runs[0].Error == nil) != (what == "nothing") || got.Runs[1].Error != nil {
 			t.Errorf("%s: %+v", what, got.Runs)
 		}
 		if string(got.Output) != `{"args":{"fine":1}}` {
@@ -229,7 +230,7 @@ export const E = () => ({ event: async ({ event }) => {
   if (event.type === "bad") throw new Error("bad event")
   console.log(event.type + " " + JSON.stringify(event.properties))
 }, dispose: () => { console.log("disposed") } })
-`, func(b *bench, o *Options) { o.World.Tell = func(l scripthost.Line) { lines <- l.Text } })
+`, func(b *bench, o *Options) { o.Tell = func(l event.ScriptLogged) { lines <- l.Text } })
 	b.set.Event("early", nil)
 	b.set.Event("next", json.RawMessage(`{"n":1}`))
 	if u := b.set.units[0]; u.build != nil {
@@ -332,7 +333,7 @@ func TestHookCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stop := errors.New("enough")
 	b := newBench(t, "-- plugins/p.ts --\nexport const P = () => ({ config: async () => { console.log('in'); await new Promise(() => {}) } })", func(_ *bench, o *Options) {
-		o.World.Tell = func(scripthost.Line) { cancel(stop) }
+		o.Tell = func(event.ScriptLogged) { cancel(stop) }
 	})
 	b.set.Need(t.Context(), "x")
 	if _, err := b.set.Hook(ctx, nil, "config", json.RawMessage(`{}`), nil); !errors.Is(err, stop) {
@@ -349,7 +350,7 @@ export const P = async ({ client }) => { const { data } = await client.tool.ids(
 -- tools/x.ts --
 export default { description: "d", args: {}, execute: () => "x" }
 `, func(b *bench, o *Options) {
-		o.World.Client = func(ctx context.Context, _ *tool.Call, _ string, _ json.RawMessage) (json.RawMessage, error) {
+		o.Services.Client = func(ctx context.Context, _ *tool.Call, _ string, _ json.RawMessage) (json.RawMessage, error) {
 			b.set.Gather(ctx)
 			return json.RawMessage(`{"data":["x"]}`), nil
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/helve-dev/helve/internal/scripthost"
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/plugin"
 	"github.com/helve-dev/helve/tool"
 )
@@ -32,7 +32,7 @@ func (d *diary) keep(o *Options) {
 		d.add("tool " + t.Spec().Name)
 		return register(t)
 	}
-	o.World.Tell = func(l scripthost.Line) { d.add(l.Text) }
+	o.Tell = func(l event.ScriptLogged) { d.add(l.Text) }
 }
 
 // A file that takes long to load hides no other, and comes when it is there.

@@ -28,7 +28,7 @@ func onceBench(t *testing.T) (*bench, func()) {
 	var again atomic.Bool
 	b := newBench(t, onceOnly, func(b *bench, o *Options) {
 		o.Memory = 32 << 20
-		o.World.Client = func(context.Context, *tool.Call, string, json.RawMessage) (json.RawMessage, error) {
+		o.Services.Client = func(context.Context, *tool.Call, string, json.RawMessage) (json.RawMessage, error) {
 			if again.Load() {
 				return json.RawMessage(`{"data":["x"]}`), nil
 			}
@@ -45,7 +45,7 @@ func onceBench(t *testing.T) (*bench, func()) {
 // A plugin that is lost with its engine and cannot be started again has not let the call pass.
 func TestHookLost(t *testing.T) {
 	b, fails := onceBench(t)
-	if got := b.hook(beforeHook, `{}`, `{"args":{}}`); len(got.Runs) != 1 || !got.Runs[0].Thrown() {
+	if got := b.hook(beforeHook, `{}`, `{"args":{}}`); len(got.Runs) != 1 || got.Runs[0].Thrown == "" {
 		t.Fatalf("%+v", got.Runs)
 	}
 	fails()
@@ -56,7 +56,7 @@ func TestHookLost(t *testing.T) {
 		t.Errorf("known before the engine was made anew: %+v", f)
 	}
 	got := b.hook(beforeHook, `{}`, `{"args":{}}`)
-	if len(got.Runs) != 1 || got.Runs[0].Error == nil || got.Runs[0].Thrown() || got.Runs[0].Name != "guard" {
+	if len(got.Runs) != 1 || got.Runs[0].Error == nil || got.Runs[0].Thrown != "" || got.Runs[0].Name != "guard" {
 		t.Errorf("%+v", got.Runs)
 	}
 	if f := b.file("plugins/guard.ts"); f.State != plugin.Failed {
@@ -83,7 +83,7 @@ func TestHookReloadBetween(t *testing.T) {
 			}
 			c := &tool.Call{ID: "call_1", Session: "ses_1", Agent: "build", Dir: b.root, Host: b}
 			runs, _ := u.hook(t.Context(), c, hookCall{name: beforeHook, input: json.RawMessage("{}"), output: json.RawMessage(`{"args":{}}`)}, some)
-			if len(runs) != 1 || runs[0].Error == nil || runs[0].Thrown() || runs[0].Name != "guard" {
+			if len(runs) != 1 || runs[0].Error == nil || runs[0].Thrown != "" || runs[0].Name != "guard" {
 				t.Errorf("%+v", runs)
 			}
 		})

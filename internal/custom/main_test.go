@@ -12,9 +12,10 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/leaktest"
+	"github.com/helve-dev/helve/internal/plugins"
 	"github.com/helve-dev/helve/internal/process"
-	"github.com/helve-dev/helve/internal/scripthost"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/plugin"
 	"github.com/helve-dev/helve/tool"
@@ -60,7 +61,7 @@ type bench struct {
 	rule    func(permission.Request) error // nil allows
 	told    func(title string)             // progress
 	ask     func(context.Context, *tool.Call, permission.Request) error
-	lines   []scripthost.Line
+	lines   []event.ScriptLogged
 }
 
 // plant writes the files of an archive below a folder.
@@ -91,12 +92,15 @@ func newBench(t testing.TB, archive string, change func(b *bench, o *Options)) *
 	t.Helper()
 	b := &bench{t: t, root: realTemp(t), tools: map[string][]tool.Tool{}}
 	plant(t, b.root, archive)
-	o := Options{Options: plugin.Options{Folders: []plugin.Folder{{Path: b.root}}}, Dir: b.root, Worktree: b.root, Cache: os.Getenv(sharedCache)}
-	o.World = scripthost.Options{Dir: b.root, Tell: func(l scripthost.Line) {
+	o := Options{
+		Options:  plugin.Options{Folders: []plugin.Folder{{Path: b.root}}},
+		Services: plugins.Services{Dir: b.root, Worktree: b.root, Cache: os.Getenv(sharedCache)},
+	}
+	o.Tell = func(l event.ScriptLogged) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.lines = append(b.lines, l)
-	}}
+	}
 	o.Register = b.register
 	o.Quiet = func(name string) *tool.Call {
 		return &tool.Call{Tool: name, Dir: b.root, Host: quietHost{b}}

@@ -65,7 +65,7 @@ func TestSlowProgram(t *testing.T) {
 export default { description: "d", args: {}, execute: () => "script" }
 `, func(b *bench, o *Options) {
 		d.keep(o)
-		o.Programs = NewPrograms(ProgramsOptions{Shell: newShell(t, b.root), Dir: b.root, Worktree: b.root, Quiet: o.Quiet})
+		o.Shell = newShell(t, b.root)
 	})
 	const text = "#!/bin/sh\n[ $1 = describe ] && sleep SECONDS && echo '{\"description\": \"d\", \"parameters\": {\"type\": \"object\"}}'\n"
 	b.executable("tools/a", strings.ReplaceAll(text, "SECONDS", "1.5"))
@@ -81,7 +81,7 @@ func TestPrograms(t *testing.T) {
 -- tools/both.ts --
 export default { description: "of the script", args: {}, execute: () => "script" }
 `, func(b *bench, o *Options) {
-		o.Programs = NewPrograms(ProgramsOptions{Shell: newShell(t, b.root), Dir: b.root, Worktree: b.root, Quiet: o.Quiet})
+		o.Shell = newShell(t, b.root)
 	})
 	const count = `#!/bin/sh
 case "$1" in
@@ -156,11 +156,11 @@ export const P = () => ({ "tool.execute.before": (i, o) => { o.args.p = 1 } })
 -- tools/plain.ts --
 export default { description: "d", args: {}, execute: () => "plain" }
 `, func(b *bench, o *Options) {
-		o.Worker.Shell = newShell(t, b.root, filepath.Dir(node))
-		o.Worker.Runtime, o.Worker.Dir = "node", b.root
-		o.World.Files = &files.Workspace{Worktree: b.root, History: files.NewHistory(files.HistoryOptions{Dir: filepath.Join(t.TempDir(), "history")})}
+		o.Shell = newShell(t, b.root, filepath.Dir(node))
+		o.Worker = "node"
+		o.Files = &files.Workspace{Worktree: b.root, History: files.NewHistory(files.HistoryOptions{Dir: filepath.Join(t.TempDir(), "history")})}
 	})
-	if lacks := b.set.opt.Worker.Shell.Lacks(); lacks != "" {
+	if lacks := b.set.opt.Shell.Lacks(); lacks != "" {
 		t.Skip("there is no wall: " + lacks)
 	}
 	deny := &tool.Error{Kind: tool.Denied, Code: "denied", Err: errors.New("The rules do not allow worker: add one.")}
@@ -226,10 +226,10 @@ export default { description: "d", args: {}, execute: () => typeof createServer 
 -- node_modules/part/index.ts --
 export const suffix: string = "a"
 `, func(b *bench, o *Options) {
-		o.Worker.Shell = newShell(t, b.root, filepath.Dir(node))
-		o.Worker.Runtime, o.Worker.Dir = "node", b.root
+		o.Shell = newShell(t, b.root, filepath.Dir(node))
+		o.Worker = "node"
 	})
-	if lacks := b.set.opt.Worker.Shell.Lacks(); lacks != "" {
+	if lacks := b.set.opt.Shell.Lacks(); lacks != "" {
 		t.Skip("there is no wall: " + lacks)
 	}
 	b.set.Gather(t.Context())

@@ -26,7 +26,7 @@ func (s *Set) arrange() []*unit {
 			continue
 		}
 		src := &folderSource{lister: lister{root: path, own: !f.Project}}
-		if s.opt.Programs != nil {
+		if s.runs != nil {
 			src.programs = programsIn
 		}
 		sources[path] = src

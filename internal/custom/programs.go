@@ -10,18 +10,19 @@ import (
 	"sync"
 	"time"
 
+	"github.com/helve-dev/helve/internal/plugins"
 	"github.com/helve-dev/helve/plugin"
 	"github.com/helve-dev/helve/tool"
 )
 
 // programsIn finds the programs of a config folder.
 func programsIn(root string) (all []userFile) {
-	for _, path := range ProgramFiles(root) {
+	for _, path := range plugins.ProgramFiles(root) {
 		if rel, err := filepath.Rel(root, path); err == nil {
 			all = append(all, userFile{name: filepath.ToSlash(rel), kind: kindProgram})
 		}
 	}
-	for _, path := range NotExecutable(root) {
+	for _, path := range plugins.NotExecutable(root) {
 		if rel, err := filepath.Rel(root, path); err == nil {
 			all = append(all, userFile{name: filepath.ToSlash(rel), kind: kindProgram, problem: "it is not executable: run 'chmod +x' on it, or begin its name with _ if it is no tool"})
 		}
@@ -77,8 +78,8 @@ func (u *unit) describePrograms(ctx context.Context, all []userFile, w want) (ch
 
 // programTool makes a tool of a program. The program is checked again before every call, because it
 // is not copied.
-func (u *unit) programTool(d ProgramTool) (tool.Tool, error) {
-	made, err := u.set.opt.Programs.Tool(d)
+func (u *unit) programTool(d plugins.ProgramTool) (tool.Tool, error) {
+	made, err := u.set.runs.Tool(d)
 	if err != nil || u.trusted == nil {
 		return made, err
 	}
@@ -95,7 +96,7 @@ func (u *unit) describeProgram(ctx context.Context, path string) *fact {
 	began := time.Now()
 	ctx, cancel := context.WithTimeoutCause(ctx, u.set.opt.LoadTimeout, errLate)
 	defer cancel()
-	defs, err := u.set.opt.Programs.Describe(ctx, path)
+	defs, err := u.set.runs.Describe(ctx, path)
 	f := &fact{state: plugin.Ready, engine: kindProgram, defs: slices.Clone(defs), took: time.Since(began)}
 	if err != nil {
 		f.problem = err.Error()

@@ -2,14 +2,13 @@ package custom
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/helve-dev/helve/internal/scripthost"
+	"github.com/helve-dev/helve/internal/plugins"
 	"github.com/helve-dev/helve/plugin"
 	"github.com/helve-dev/helve/tool"
 )
@@ -17,38 +16,15 @@ import (
 // Options configure a [Set].
 type Options struct {
 	plugin.Options
-
-	Dir, Worktree string
-	Project       json.RawMessage // what plugins learn about the project
-	ServerURL     string          // what plugins learn about the runtime's address
-
-	// Cache is a folder for compiled programs; without it none are kept. It must be the user's own.
-	Cache string
-	World scripthost.Options
-	// Programs runs tools that are programs; nil for none.
-	Programs *Programs
-	// Worker configures the process for files that need more than the embedded engine; without a
-	// shell in it there is none.
-	Worker WorkerOptions
-
-	// Register makes a tool callable.
-	Register func(tool.Tool) (remove func(), err error)
-	// Builtin reports whether a tool of a name is part of helve; nil for none.
-	Builtin func(name string) bool
-	// Quiet returns the call that scripts work for outside of calls: it refuses what the rules do
-	// not allow, and never asks.
-	Quiet func(name string) *tool.Call
-	// Changed is called after tools, plugins or their problems have changed. It must not use the
-	// set.
-	Changed func()
-
-	Logger *slog.Logger
+	plugins.Services
+	ServerURL string // what plugins learn about the runtime's address
 }
 
-// Set is what users have brought.
+// Set is what users have brought. It is a [plugins.Set].
 type Set struct {
 	opt     Options
 	log     *slog.Logger
+	runs    *plugins.Programs // runs tools that are programs; nil for none
 	store   *store
 	base    func() (*base, error) // what all engines begin with
 	units   []*unit
@@ -91,6 +67,9 @@ func New(opt Options) *Set {
 		opt.Changed = func() {}
 	}
 	s := &Set{opt: opt, log: opt.Logger, store: newStore(opt.Cache, opt.Logger)}
+	if opt.Shell != nil {
+		s.runs = plugins.NewPrograms(opt.Services)
+	}
 	s.life, s.stop = context.WithCancelCause(context.Background())
 	s.base = sync.OnceValues(func() (*base, error) { return newBase(s.store) })
 	s.events = newMailbox(s)

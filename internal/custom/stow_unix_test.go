@@ -118,7 +118,7 @@ echo '{"description":"d","parameters":{"type":"object"}}'
 export default { description: "d", args: {}, execute: () => "" }
 `)
 	b := newBench(t, "-- package.json --\n{}\n", func(b *bench, o *Options) {
-		o.Programs = NewPrograms(ProgramsOptions{Shell: newShell(t, b.root), Dir: b.root, Worktree: b.root, Quiet: o.Quiet})
+		o.Shell = newShell(t, b.root)
 		if err := errors.Join(
 			os.Chmod(filepath.Join(elsewhere, "b.sh"), 0o755), os.Mkdir(filepath.Join(b.root, "tool"), 0o755),
 			os.Symlink(filepath.Join(elsewhere, "a.ts"), filepath.Join(b.root, "tool", "a.ts")),

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/helve-dev/helve/internal/plugins"
 	"github.com/helve-dev/helve/internal/script"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/plugin"
@@ -74,7 +75,7 @@ type fact struct {
 	state   plugin.State
 	engine  string
 	tools   []script.Tool
-	defs    []ProgramTool // of a program
+	defs    []plugins.ProgramTool // of a program
 	hooks   []string
 	unknown []string // what a plugin has that nothing calls
 	problem string

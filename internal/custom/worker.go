@@ -84,12 +84,12 @@ type Worker struct {
 	closed  bool
 	life    *workerProcess
 	starts  []time.Time     // newest last
-	started *plugins        // what a new process has to start
+	started *startedPlugins // what a new process has to start
 	quiet   context.Context // what files work for when no call is in progress
 }
 
-// plugins are the arguments of the last call of Plugins.
-type plugins struct {
+// startedPlugins are the arguments of the last call of Plugins.
+type startedPlugins struct {
 	Input   script.PluginInput   `json:"input"`
 	Entries []script.PluginEntry `json:"files,omitempty"`
 }

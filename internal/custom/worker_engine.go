@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/disk"
 	"github.com/helve-dev/helve/internal/script"
 	"github.com/helve-dev/helve/internal/scripthost"
@@ -58,30 +59,28 @@ func (b *build) permitted(ctx context.Context, some []userFile, facts map[string
 // newWorker starts bun or node for files.
 func newWorker(ctx context.Context, b *build, some []userFile) (*engine, error) {
 	u := b.unit
-	opt := u.set.opt.Worker
+	opt := u.set.opt
 	if opt.Shell == nil {
 		return nil, errNoWorker
 	}
-	host := scripthost.New(u.set.opt.World)
-	if opt.Requests == nil {
-		opt.Requests = func(ctx context.Context, op string, arg json.RawMessage) (json.RawMessage, error) {
+	host := scripthost.New(opt.Services)
+	how := WorkerOptions{
+		Shell: opt.Shell, Runtime: opt.Worker, Dir: opt.Dir, Logger: u.set.log,
+		Requests: func(ctx context.Context, op string, arg json.RawMessage) (json.RawMessage, error) {
 			return hostAnswer(ctx, host, op, arg)
-		}
+		},
 	}
-	if opt.Tell == nil && u.set.opt.World.Tell != nil {
-		opt.Tell = func(level, text string) { u.set.opt.World.Tell(scripthost.Line{Level: level, Text: text}) }
-	}
-	if opt.Logger == nil {
-		opt.Logger = u.set.log
+	if opt.Tell != nil {
+		how.Tell = func(level, text string) { opt.Tell(event.ScriptLogged{Level: level, Text: text}) }
 	}
 	e := &engine{unit: u, build: b, at: outside, over: host.Over}
-	ctx, cancel := context.WithTimeoutCause(e.quiet(ctx, names(some)), u.set.opt.LoadTimeout, errLate)
+	ctx, cancel := context.WithTimeoutCause(e.quiet(ctx, names(some)), opt.LoadTimeout, errLate)
 	defer cancel()
-	folder := WorkerFolder{Root: b.root, Also: slices.Concat(u.set.opt.Also, u.stowed(b.root)), Reads: b.imports()}
+	folder := WorkerFolder{Root: b.root, Also: slices.Concat(opt.Also, u.stowed(b.root)), Reads: b.imports()}
 	for _, en := range some {
 		folder.Files = append(folder.Files, en.name)
 	}
-	w, err := StartWorker(ctx, opt, folder)
+	w, err := StartWorker(ctx, how, folder)
 	if err != nil {
 		return nil, errors.Join(err, host.Close())
 	}

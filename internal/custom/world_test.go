@@ -29,7 +29,7 @@ a note
 -- secret.env --
 KEY=1
 `, func(b *bench, o *Options) {
-		o.World.Files = &files.Workspace{Worktree: b.root, History: files.NewHistory(files.HistoryOptions{Dir: filepath.Join(t.TempDir(), "history")})}
+		o.Files = &files.Workspace{Worktree: b.root, History: files.NewHistory(files.HistoryOptions{Dir: filepath.Join(t.TempDir(), "history")})}
 	})
 	b.rule = func(r permission.Request) error {
 		if r.Permission == "read" && strings.Contains(strings.Join(r.Patterns, " "), ".env") {
@@ -69,7 +69,7 @@ export const P = () => ({ "tool.execute.before": (i, o) => { o.args.seen = true 
 a note
 `, func(b *bench, o *Options) {
 		o.HookTimeout = most
-		o.World.Files = &files.Workspace{Worktree: b.root, History: files.NewHistory(files.HistoryOptions{Dir: filepath.Join(t.TempDir(), "history")})}
+		o.Files = &files.Workspace{Worktree: b.root, History: files.NewHistory(files.HistoryOptions{Dir: filepath.Join(t.TempDir(), "history")})}
 	})
 	b.set.Gather(t.Context())
 	asked, answer, done := make(chan struct{}), make(chan struct{}), make(chan string)

@@ -5,6 +5,7 @@ package scripthost
 import (
 	"bytes"
 	"encoding/json"
+	"github.com/helve-dev/helve/internal/plugins"
 	"github.com/helve-dev/helve/internal/script"
 	"maps"
 	"os"
@@ -42,7 +43,7 @@ func TestProgramsAsBun(t *testing.T) {
 	}
 	for _, name := range []string{"shell", "process"} {
 		t.Run(name, func(t *testing.T) {
-			r := programRoom(t, `{"*": "allow"}`, func(o *Options) {
+			r := programRoom(t, `{"*": "allow"}`, func(o *plugins.Services) {
 				o.Variables = func() map[string]string {
 					return map[string]string{"PATH": os.Getenv("PATH"), "HOME": os.Getenv("HOME")}
 				}

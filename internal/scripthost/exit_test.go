@@ -5,13 +5,14 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/helve-dev/helve/internal/plugins"
 	"github.com/helve-dev/helve/internal/script"
 	"github.com/helve-dev/helve/tool"
 )
 
 // A script that exits ends the work it is for, where that can be ended.
 func TestExit(t *testing.T) {
-	w := New(Options{})
+	w := New(plugins.Services{})
 	ctx, end := context.WithCancelCause(t.Context())
 	defer end(nil)
 	ctx = Ending(ctx, end, &tool.Call{}, "x")

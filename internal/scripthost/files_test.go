@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/helve-dev/helve/internal/plugins"
 	"github.com/helve-dev/helve/permission"
 )
 
@@ -191,7 +192,7 @@ func TestList(t *testing.T) {
 
 // The folder of the engine's own is free; the system's is outside.
 func TestTemporaryFolder(t *testing.T) {
-	r := newRoom(t, `{"*": "deny"}`, func(o *Options) {
+	r := newRoom(t, `{"*": "deny"}`, func(o *plugins.Services) {
 		o.Variables = func() map[string]string { return map[string]string{"TMPDIR": os.TempDir(), "A": "b"} }
 	})
 	r.write("secret", "secret")

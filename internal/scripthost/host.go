@@ -12,43 +12,15 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve/internal/files"
-	"github.com/helve-dev/helve/internal/process"
+	"github.com/helve-dev/helve/internal/plugins"
 	"github.com/helve-dev/helve/internal/script"
-	"github.com/helve-dev/helve/internal/web"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
 
-// Options say how scripts reach the machine.
-type Options struct {
-	Files *files.Workspace
-	// Shell is where programs run.
-	Shell *process.Executor
-	// Programs returns how the programs of a call run: what of the project is read-only for them,
-	// and what is hidden.
-	Programs func(c *tool.Call) process.Program
-	// Variables are those that scripts see; asked for once an engine.
-	Variables func() map[string]string
-	Web       *web.Client
-	// Dir is the folder that scripts start in, absolute.
-	Dir string
-	// Client serves the requests of plugins to the runtime; it may be nil.
-	Client func(ctx context.Context, c *tool.Call, method string, args json.RawMessage) (json.RawMessage, error)
-	// Tell receives what scripts print and log.
-	Tell   func(Line)
-	Logger *slog.Logger
-}
-
-// A Line is something a script has printed or logged.
-type Line struct {
-	Tool  string // who worked for whom; "" while files are loaded
-	Level string // debug, info, warn or error
-	Text  string
-}
-
 // A Host serves the scripts of one engine. It owns what they have opened, and closes it in Close.
 type Host struct {
-	opt  Options
+	opt  plugins.Services
 	ops  map[string]operation
 	born time.Time
 	// temp is the folder that scripts have for themselves.
@@ -65,7 +37,7 @@ type Host struct {
 type operation func(ctx context.Context, arg script.Data) (script.Data, error)
 
 // New returns a host. It opens nothing.
-func New(opt Options) *Host {
+func New(opt plugins.Services) *Host {
 	if opt.Logger == nil {
 		opt.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -133,13 +105,13 @@ type work struct {
 // For returns a context whose scripts work for a call, with the name of the tool or plugin that
 // permission requests show.
 func For(ctx context.Context, c *tool.Call, name string) context.Context {
-	return context.WithValue(ctx, workKey{}, &work{call: c, name: name})
+	return Ending(ctx, nil, c, name)
 }
 
 // Ending is [For] for work that a script may end by itself, as by process.exit:
 // end is then called with an [*Exit].
 func Ending(ctx context.Context, end context.CancelCauseFunc, c *tool.Call, name string) context.Context {
-	return context.WithValue(ctx, workKey{}, &work{call: c, name: name, end: end})
+	return context.WithValue(plugins.WithScript(ctx, name), workKey{}, &work{call: c, name: name, end: end})
 }
 
 // An Exit is how a script ended that asked for the end of its process.
@@ -172,16 +144,6 @@ func RefusedIn(ctx context.Context) error {
 	by.mu.Lock()
 	defer by.mu.Unlock()
 	return by.last
-}
-
-// Working reports whether a context is that of a script, and the name of the tool or plugin it
-// works for.
-func Working(ctx context.Context) (name string, ok bool) {
-	by, ok := ctx.Value(workKey{}).(*work)
-	if !ok {
-		return "", false
-	}
-	return by.name, true
 }
 
 // errNobody is the error for a script that works for no call. It is an error of the program, never

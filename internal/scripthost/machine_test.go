@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/helve-dev/helve/internal/plugins"
 	"github.com/helve-dev/helve/internal/script"
 	"github.com/helve-dev/helve/tool"
 )
@@ -58,7 +59,7 @@ func TestZones(t *testing.T) {
 
 func TestSleepEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := New(Options{Dir: "/"})
+		w := New(plugins.Services{Dir: "/"})
 		ctx := For(t.Context(), &tool.Call{}, "custom")
 		slept := func(ctx context.Context, ms float64) (time.Duration, error) {
 			text, err := json.Marshal(arg{"ms": ms})

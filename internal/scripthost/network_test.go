@@ -22,6 +22,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/helve-dev/helve/internal/plugins"
 	"github.com/helve-dev/helve/internal/script"
 	"github.com/helve-dev/helve/internal/web"
 	"github.com/helve-dev/helve/permission"
@@ -78,7 +79,7 @@ func online(t testing.TB, rules string, h http.HandlerFunc) (*room, *internet) {
 	i.server.Start()
 	t.Cleanup(i.server.Close)
 	client := web.New(web.Options{UserAgent: "helve/test", Resolver: i, Dial: i.dial})
-	return newRoom(t, rules, func(o *Options) { o.Web = client }), i
+	return newRoom(t, rules, func(o *plugins.Services) { o.Web = client }), i
 }
 
 type headOf struct {
@@ -486,7 +487,7 @@ func TestOver(t *testing.T) {
 // Bodies that nobody reads make room for others, in time.
 func TestFetchMakesRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRoom(t, `{"webfetch": {"*": "allow"}}`, func(o *Options) {
+		r := newRoom(t, `{"webfetch": {"*": "allow"}}`, func(o *plugins.Services) {
 			o.Web = web.New(web.Options{Resolver: new(internet), Dial: func(context.Context, string, string) (net.Conn, error) {
 				ours, theirs := net.Pipe()
 				go func() {

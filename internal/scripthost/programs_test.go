@@ -19,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/helve-dev/helve/event"
+	"github.com/helve-dev/helve/internal/plugins"
 	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/internal/script"
 	"github.com/helve-dev/helve/tool"
@@ -54,10 +56,10 @@ func shellOf(t *testing.T, dir string, change func(*process.ExecutorOptions)) *p
 }
 
 // programRoom is a room with programs.
-func programRoom(t *testing.T, rules string, changes ...func(*Options)) *room {
+func programRoom(t *testing.T, rules string, changes ...func(*plugins.Services)) *room {
 	t.Helper()
-	with := func(o *Options) { o.Shell = shellOf(t, o.Dir, nil) }
-	return newRoom(t, rules, append([]func(*Options){with}, changes...)...)
+	with := func(o *plugins.Services) { o.Shell = shellOf(t, o.Dir, nil) }
+	return newRoom(t, rules, append([]func(*plugins.Services){with}, changes...)...)
 }
 
 type object = map[string]any
@@ -144,7 +146,7 @@ func TestProgramRuns(t *testing.T) {
 func TestProgramVariables(t *testing.T) {
 	t.Setenv("SOME_API_KEY", "hidden-from-programs")
 	t.Setenv("LANG", "C")
-	r := programRoom(t, `{"*": "allow"}`, func(o *Options) {
+	r := programRoom(t, `{"*": "allow"}`, func(o *plugins.Services) {
 		o.Variables = func() map[string]string { return map[string]string{"SEEN": "1"} }
 		o.Programs = func(*tool.Call) process.Program { return process.Program{Set: map[string]string{"OF_CALL": "2"}} }
 	})
@@ -383,7 +385,7 @@ func TestProgramStdio(t *testing.T) {
 	if got := strings.Join(r.changed(), ", "); got != "change old" {
 		t.Errorf("told of %q", got)
 	}
-	if len(r.lines) != 1 || r.lines[0] != (Line{Tool: "custom", Level: "info", Text: "said"}) {
+	if len(r.lines) != 1 || r.lines[0] != (event.ScriptLogged{Tool: "custom", Level: "info", Text: "said"}) {
 		t.Errorf("logged %+v", r.lines)
 	}
 }
@@ -537,7 +539,7 @@ func TestProgramsEndWithTheCall(t *testing.T) {
 	} {
 		try := func(t *testing.T, helper bool) {
 			t.Parallel()
-			r := newRoom(t, `{"*": "allow"}`, func(o *Options) {
+			r := newRoom(t, `{"*": "allow"}`, func(o *plugins.Services) {
 				o.Shell = shellOf(t, o.Dir, func(o *process.ExecutorOptions) {
 					if !helper {
 						o.Helper = ""

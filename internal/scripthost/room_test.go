@@ -10,8 +10,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/leaktest"
+	"github.com/helve-dev/helve/internal/plugins"
 	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/internal/script"
 	"github.com/helve-dev/helve/permission"
@@ -47,13 +49,13 @@ type room struct {
 	asked  []string             // "permission pattern" of everything put to the rules
 	told   []permission.Request // the same, whole
 	events []files.Changed
-	lines  []Line
+	lines  []event.ScriptLogged
 }
 
 // newRoom makes a room with rules in the form of the config, such as
 // {"read": {"*": "allow", "*.env": "deny"}}. The changes are made to its
 // options before there is a world.
-func newRoom(tb testing.TB, rules string, changes ...func(*Options)) *room {
+func newRoom(tb testing.TB, rules string, changes ...func(*plugins.Services)) *room {
 	tb.Helper()
 	base, err := filepath.EvalSymlinks(tb.TempDir())
 	if err != nil {
@@ -82,7 +84,7 @@ func newRoom(tb testing.TB, rules string, changes ...func(*Options)) *room {
 		},
 	}
 	r.call = &tool.Call{ID: "call_1", Session: "ses_1", Message: "msg_1", Agent: "build", Tool: "custom", Dir: r.dir, Host: r}
-	opt := Options{Files: r.files, Dir: r.dir, Tell: func(l Line) {
+	opt := plugins.Services{Files: r.files, Dir: r.dir, Tell: func(l event.ScriptLogged) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.lines = append(r.lines, l)

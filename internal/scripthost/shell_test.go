@@ -17,7 +17,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 	"pgregory.net/rapid"
 
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/files"
+	"github.com/helve-dev/helve/internal/plugins"
 	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/internal/script"
 	"github.com/helve-dev/helve/permission"
@@ -260,8 +262,8 @@ func TestShellUndo(t *testing.T) {
 func TestShellShows(t *testing.T) {
 	r := programRoom(t, `{"*": "allow"}`)
 	r.script("echo a; sh -c 'echo b >&2'; printf c", object{"quiet": false})
-	slices.SortFunc(r.lines, func(a, b Line) int { return strings.Compare(a.Text, b.Text) })
-	want := []Line{{"custom", "info", "a"}, {"custom", "warn", "b"}, {"custom", "info", "c"}}
+	slices.SortFunc(r.lines, func(a, b event.ScriptLogged) int { return strings.Compare(a.Text, b.Text) })
+	want := []event.ScriptLogged{{Tool: "custom", Level: "info", Text: "a"}, {Tool: "custom", Level: "warn", Text: "b"}, {Tool: "custom", Level: "info", Text: "c"}}
 	if !slices.Equal(r.lines, want) {
 		t.Errorf("shown: %+v", r.lines)
 	}
@@ -269,7 +271,7 @@ func TestShellShows(t *testing.T) {
 
 // Programs of an agent that may change nothing do not, where there is a sandbox.
 func TestProgramsReadOnly(t *testing.T) {
-	r := programRoom(t, `{"*": "allow"}`, func(o *Options) {
+	r := programRoom(t, `{"*": "allow"}`, func(o *plugins.Services) {
 		o.Programs = func(*tool.Call) process.Program { return process.Program{ReadOnly: true} }
 	})
 	if lacks := r.world.opt.Shell.Lacks(); lacks != "" {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve/internal/files"
+	"github.com/helve-dev/helve/internal/plugins"
 	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/internal/script"
 	"github.com/helve-dev/helve/permission"
@@ -369,7 +370,7 @@ func TestShellBuiltinsUndo(t *testing.T) {
 // Where programs may change nothing, the commands of the shell are those of the
 // machine, which a sandbox is around.
 func TestShellBuiltinsReadOnly(t *testing.T) {
-	r := programRoom(t, `{"*": "allow"}`, func(o *Options) {
+	r := programRoom(t, `{"*": "allow"}`, func(o *plugins.Services) {
 		o.Programs = func(*tool.Call) process.Program { return process.Program{ReadOnly: true} }
 	})
 	if lacks := r.world.opt.Shell.Lacks(); lacks != "" {

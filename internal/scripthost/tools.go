@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/script"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/permission"
@@ -87,7 +88,7 @@ func (f *flow) passes() bool {
 
 // A logger reports what scripts print, as far as the receiver keeps up.
 type logger struct {
-	tell func(Line)
+	tell func(event.ScriptLogged)
 	flow flow
 
 	mu   sync.Mutex
@@ -113,7 +114,7 @@ func (l *logger) line(_ context.Context, by *work, a struct{ Level, Text string 
 	if short, cut := text.Cut(a.Text, longestLine); cut {
 		a.Text = fmt.Sprintf("%s… (%d bytes more)", short, len(a.Text)-len(short))
 	}
-	l.tell(Line{Tool: by.name, Level: a.Level, Text: a.Text})
+	l.tell(event.ScriptLogged{Tool: by.name, Level: a.Level, Text: a.Text})
 	return nil, nil
 }
 
@@ -124,7 +125,7 @@ func (l *logger) confess(tool string) {
 	l.lost = 0
 	l.mu.Unlock()
 	if lost > 0 {
-		l.tell(Line{Tool: tool, Level: "warn", Text: fmt.Sprintf("There were too many lines at a time: %d were left out here.", lost)})
+		l.tell(event.ScriptLogged{Tool: tool, Level: "warn", Text: fmt.Sprintf("There were too many lines at a time: %d were left out here.", lost)})
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/helve-dev/helve/event"
+	"github.com/helve-dev/helve/internal/plugins"
 	"github.com/helve-dev/helve/internal/script"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
@@ -118,7 +120,7 @@ func TestAskIsAnswered(t *testing.T) {
 func TestClient(t *testing.T) {
 	var answer json.RawMessage
 	var fails error
-	r := newRoom(t, `{}`, func(o *Options) {
+	r := newRoom(t, `{}`, func(o *plugins.Services) {
 		o.Client = func(_ context.Context, c *tool.Call, method string, args json.RawMessage) (json.RawMessage, error) {
 			if c.ID != "call_1" || method != "session.get" || string(args) != `{"a":1}` {
 				t.Errorf("%s %s %s", c.ID, method, args)
@@ -160,12 +162,12 @@ func TestLog(t *testing.T) {
 		r.must("log", json.RawMessage(arg))
 	}
 	r.must("log", map[string]any{"level": "error", "text": strings.Repeat("é", longestLine)})
-	want := []Line{{"custom", "warn", "a"}, {"custom", "info", "b"}, {"custom", "info", ""},
-		{"custom", "error", strings.Repeat("é", longestLine/2) + fmt.Sprintf("… (%d bytes more)", longestLine)}}
+	want := []event.ScriptLogged{{Tool: "custom", Level: "warn", Text: "a"}, {Tool: "custom", Level: "info", Text: "b"}, {Tool: "custom", Level: "info", Text: ""},
+		{Tool: "custom", Level: "error", Text: strings.Repeat("é", longestLine/2) + fmt.Sprintf("… (%d bytes more)", longestLine)}}
 	if diff := cmp.Diff(want, r.lines); diff != "" {
 		t.Error(diff)
 	}
-	deaf := newRoom(t, `{}`, func(o *Options) { o.Tell = nil })
+	deaf := newRoom(t, `{}`, func(o *plugins.Services) { o.Tell = nil })
 	deaf.must("log", map[string]any{"text": "x"})
 }
 
@@ -180,7 +182,7 @@ func TestLogIsNotAFlood(t *testing.T) {
 		}
 		time.Sleep(time.Second / linesASecond)
 		r.must("log", map[string]any{"level": "info", "text": "y"})
-		want := []Line{{"custom", "warn", "There were too many lines at a time: 1000 were left out here."}, {"custom", "info", "y"}}
+		want := []event.ScriptLogged{{Tool: "custom", Level: "warn", Text: "There were too many lines at a time: 1000 were left out here."}, {Tool: "custom", Level: "info", Text: "y"}}
 		if diff := cmp.Diff(want, r.lines[linesAtOnce:]); diff != "" {
 			t.Error(diff)
 		}

@@ -1,4 +1,4 @@
-package custom
+package plugins
 
 import (
 	"context"
@@ -10,13 +10,21 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/helve-dev/helve/internal/leaktest"
 	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
 
 // TestMain lets the program of the tests be the helper of commands.
-// A place is a project with a config folder, and a room for its programs.
+func TestMain(m *testing.M) {
+	if code, ok := process.HelperMain(os.Args[1:]); ok {
+		os.Exit(code)
+	}
+	leaktest.Main(m)
+}
+
+// A testProject is a project with a config folder, and a room for its programs.
 type testProject struct {
 	*Programs
 	dir, config string
@@ -57,7 +65,7 @@ func placeWith(t testing.TB, helper string) *testProject {
 		}
 	})
 	p := &testProject{dir: dir, config: filepath.Join(dir, ".opencode"), host: &host{}}
-	p.Programs = NewPrograms(ProgramsOptions{
+	p.Programs = NewPrograms(Services{
 		Shell: shell, Dir: dir, Worktree: dir, Cache: filepath.Join(data, "cache"),
 		Programs: func(*tool.Call) process.Program { return process.Program{Set: map[string]string{"FROM_HOST": "1"}} },
 		Quiet:    func(name string) *tool.Call { return &tool.Call{Tool: name, Dir: dir, Host: p.host} },

@@ -1,4 +1,4 @@
-package custom
+package plugins
 
 import (
 	"bytes"
@@ -21,34 +21,16 @@ import (
 	"github.com/helve-dev/helve/tool"
 )
 
-// ProgramsOptions say how programs run.
-type ProgramsOptions struct {
-	// Shell is where they run.
-	Shell *process.Executor
-	// Programs returns how the programs of a call run: in which sandbox, and with what read-only
-	// and hidden. Nil means without a sandbox.
-	Programs func(c *tool.Call) process.Program
-	// Dir is the folder that programs start in when a call names none, and
-	// Worktree the project around it. Both are absolute.
-	Dir, Worktree string
-	// Cache is a folder for the descriptions that programs printed, so that each is asked once; ""
-	// for none.
-	Cache string
-	// Quiet returns the call that a program works for outside of calls.
-	Quiet  func(name string) *tool.Call
-	Logger *slog.Logger
-}
-
 // A Programs runs tools and hooks that are programs. It may be used from several goroutines, and
 // keeps nothing open between calls.
 type Programs struct {
-	opt      ProgramsOptions
+	opt      Services
 	log      *slog.Logger
 	patience time.Duration // for a description
 }
 
 // NewPrograms returns a new Programs. It reads and starts nothing.
-func NewPrograms(opt ProgramsOptions) *Programs {
+func NewPrograms(opt Services) *Programs {
 	r := &Programs{opt: opt, log: opt.Logger, patience: describeTime}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)

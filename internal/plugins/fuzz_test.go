@@ -1,4 +1,4 @@
-package custom
+package plugins
 
 import (
 	"encoding/json"
@@ -30,7 +30,7 @@ func FuzzRead(f *testing.F) {
 		if err == nil && len(all) == 0 {
 			t.Fatal("neither a tool nor an error")
 		}
-		r := NewPrograms(ProgramsOptions{})
+		r := NewPrograms(Services{})
 		for _, d := range all {
 			safe(t, d.Description, maxDescription)
 			if !strings.HasPrefix(d.ID, "x") || d.Timeout <= 0 || d.Timeout > maxCallTime {

@@ -1,4 +1,4 @@
-package custom
+package plugins
 
 import (
 	"encoding/json"
@@ -227,7 +227,7 @@ func TestDescribeWithoutCache(t *testing.T) {
 }
 
 func TestCacheIsPruned(t *testing.T) {
-	r := NewPrograms(ProgramsOptions{Cache: t.TempDir()})
+	r := NewPrograms(Services{Cache: t.TempDir()})
 	for i := range maxKept + 20 {
 		r.keep(fmt.Sprintf("%04d", i), []byte("{}"))
 	}

@@ -1,4 +1,4 @@
-package custom
+package plugins
 
 import (
 	"context"
@@ -159,7 +159,7 @@ func TestShown(t *testing.T) {
 	for worktree, want := range map[string]string{
 		root: file, "": file, filepath.Join(root, "tmp", "p"): filepath.Join("tools", "slow.sh"), filepath.Join(root, "home"): file,
 	} {
-		if got := NewPrograms(ProgramsOptions{Worktree: worktree}).shown(file); got != want {
+		if got := NewPrograms(Services{Worktree: worktree}).shown(file); got != want {
 			t.Errorf("%q: got %s", worktree, got)
 		}
 	}
