@@ -23,7 +23,7 @@ lint:
 	gofmt -s -l $$(git ls-files '*.go')
 	go vet ./...
 	go vet -C lab ./...
-	.ci/staticcheck
+	.ci/lint
 
 # Every fuzz target in turn, each for FUZZTIME.
 fuzz:

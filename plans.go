@@ -56,11 +56,12 @@ func (p plans) SavePlan(ctx context.Context, session, text string) error {
 	if err != nil {
 		return err
 	}
-	root, name := p.r.worktree, path
+	root := p.r.worktree
 	if !isGit(root) {
 		root = p.r.opt.DataDir
 	}
-	if name, err = filepath.Rel(root, path); err != nil {
+	name, err := filepath.Rel(root, path)
+	if err != nil {
 		return err
 	}
 	dir, err := os.OpenRoot(root) // no link can lead out of it

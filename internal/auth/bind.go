@@ -72,7 +72,8 @@ func (b Bind) Plan() (Plan, error) {
 // parseBind parses an address to listen on. Names are not looked up: a resolver's answer must not
 // decide who can reach us.
 func parseBind(s string) (netip.AddrPort, error) {
-	host, port := s, "0"
+	var host string
+	port := "0"
 	if _, err := netip.ParseAddr(strings.Trim(s, "[]")); err != nil && strings.Contains(s, ":") {
 		if host, port, err = net.SplitHostPort(s); err != nil {
 			return netip.AddrPort{}, fmt.Errorf("listen: %q is not address:port", s)

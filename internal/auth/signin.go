@@ -34,7 +34,7 @@ func (f *SignInError) Unwrap() []error { return []error{f.Why, ErrSignIn} }
 
 // ErrRegistration says that the server does not support registering a client, so that the config
 // must name one that was registered by hand.
-var ErrRegistration = errors.New("Server does not support dynamic client registration. Please provide clientId in config.") //lint:ignore ST1005 the text is part of the contract
+var ErrRegistration = errors.New("Server does not support dynamic client registration. Please provide clientId in config.") //nolint:staticcheck // ST1005: the text is part of the contract
 
 // ErrDamagedSignIns says that the file could not be decoded and was set aside. The error that wraps
 // it says where; the next call starts with an empty file.

@@ -195,7 +195,7 @@ func TestRootsKeepRules(t *testing.T) {
 		cmd.Env = append(os.Environ(), "HOME="+home, "HELVE_DATA_DIR="+filepath.Join(home, "data"), "XDG_CONFIG_HOME="+home, "GORACE=atexit_sleep_ms=0")
 		client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
 		for _, root := range roots {
-			client.AddRoots(&mcp.Root{URI: "file://" + filepath.Join(base, root)}) //lint:ignore SA1019 clients of today tell them
+			client.AddRoots(&mcp.Root{URI: "file://" + filepath.Join(base, root)})
 		}
 		session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
 		if err != nil {

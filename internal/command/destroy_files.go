@@ -176,8 +176,7 @@ func (d *destroyer) overwrite(args []Word) {
 // inPlace adds the files that are changed in their place.
 func (d *destroyer) inPlace(args []Word) {
 	var p arguments
-	script := true // the first plain word is one
-	edits := false
+	var edits, script bool // script: the first plain word is one
 	switch d.why {
 	case "sed", "gsed":
 		p = readArgs(args, "-e --expression -f --file -l --line-length", "i")

@@ -320,10 +320,11 @@ func (f *accessFinder) top() string {
 
 // named is names for a word that is literal or a glob.
 func (f *accessFinder) named(w Word, dir Dir) (out []string, all bool) {
-	name, ok := w.Value, true
+	name := w.Value
 	moved := false
 	if strings.HasPrefix(w.Raw, "~") {
 		moved = stacked(w.Raw) && (w.Raw[1] != '+' || f.moves())
+		var ok bool
 		if name, ok = f.tilde(name); !ok {
 			return nil, false
 		}

@@ -156,7 +156,7 @@ func asSent(text string) string { return string([]rune(text)) }
 func TestMinimalChangeMakesTheNewText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := texts().Draw(t, "before")
-		after := before
+		var after string
 		if cut := rapid.IntRange(0, len(before)).Draw(t, "cut"); rapid.Bool().Draw(t, "near") {
 			until := min(len(before), cut+rapid.IntRange(0, 3).Draw(t, "gone"))
 			after = before[:cut] + rapid.SampledFrom([]string{"", "x", "\n", "\r", "\x98", "😁"}).Draw(t, "new") + before[until:]

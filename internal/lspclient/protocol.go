@@ -59,9 +59,7 @@ type Options struct {
 }
 
 // ErrNone says that there is no server for a file.
-//
-//lint:ignore ST1005 models know these words
-var ErrNone = errors.New("No LSP server available for this file type.")
+var ErrNone = errors.New("No LSP server available for this file type.") //nolint:staticcheck // ST1005: models know these words
 
 // An Unavailable error says why the servers of a file cannot be queried.
 type Unavailable struct {

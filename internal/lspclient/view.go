@@ -58,7 +58,7 @@ func (v *View) Call(ctx context.Context, method string, params any) (json.RawMes
 	case bounded.Err() != nil:
 		return nil, &Unanswered{v.Server(), method, time.Since(begin).Round(100 * time.Millisecond)}
 	}
-	return nil, fmt.Errorf("The language server %s: %w", v.Server(), err) //lint:ignore ST1005 models read it as a sentence
+	return nil, fmt.Errorf("The language server %s: %w", v.Server(), err) //nolint:staticcheck // ST1005: models read it as a sentence
 }
 
 func noMethod(err error) bool {

@@ -230,7 +230,6 @@ func (l *connection) client() *sdk.Client {
 	host := &l.e.pool.host
 	caps := &sdk.ClientCapabilities{}
 	if !l.e.s.NoRoots {
-		//lint:ignore SA1019 servers of today ask for roots
 		caps.RootsV2 = &sdk.RootCapabilities{}
 	}
 	opts := &sdk.ClientOptions{
@@ -247,7 +246,6 @@ func (l *connection) client() *sdk.Client {
 		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
 			l.progressed(r.Params)
 		},
-		//lint:ignore SA1019 servers of today log this way
 		LoggingMessageHandler: func(_ context.Context, r *sdk.LoggingMessageRequest) { l.logged(r.Params) },
 	}
 	if host.Ask != nil {
@@ -262,7 +260,6 @@ func (l *connection) client() *sdk.Client {
 		if !strings.HasPrefix(path, "/") {
 			path = "/" + path // a drive
 		}
-		//lint:ignore SA1019 servers of today ask for roots
 		client.AddRoots(&sdk.Root{URI: (&url.URL{Scheme: "file", Path: path}).String(), Name: filepath.Base(host.Dir)})
 	}
 	return client
@@ -308,8 +305,6 @@ func (l *connection) listChanged() {
 }
 
 // logged takes what the server logs.
-//
-//lint:ignore SA1019 servers of today log this way
 func (l *connection) logged(p *sdk.LoggingMessageParams) {
 	if p != nil {
 		l.e.log.Message(string(p.Level), p.Logger, p.Data)

@@ -1,7 +1,5 @@
 package mcpserve
 
-//lint:file-ignore SA1019 sampling is part of the versions that are spoken here
-
 import (
 	"context"
 	"encoding/json"

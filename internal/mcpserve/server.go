@@ -1,7 +1,5 @@
 package mcpserve
 
-//lint:file-ignore SA1019 roots and log messages are part of the versions that are spoken here
-
 import (
 	"container/list"
 	"context"

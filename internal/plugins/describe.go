@@ -65,7 +65,7 @@ func (r *Programs) Describe(ctx context.Context, file string) ([]ProgramTool, er
 	if err != nil {
 		return nil, faulty(file, err)
 	}
-	source, kept := beside, true
+	source, kept := filepath.Base(beside), true
 	if beside == "" {
 		source = "describe"
 		if said, kept = r.recall(hash); !kept {
@@ -73,8 +73,6 @@ func (r *Programs) Describe(ctx context.Context, file string) ([]ProgramTool, er
 				return nil, err
 			}
 		}
-	} else {
-		source = filepath.Base(beside)
 	}
 	all, err := read(said, file, hash)
 	if !kept && len(all) > 0 {

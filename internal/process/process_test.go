@@ -229,11 +229,11 @@ func TestFlood(t *testing.T) {
 	j := newJobs(t, JobsOptions{PerJob: 4 << 20})
 	before := descriptors(t)
 	const size = 200_000_000
-	info := start(t, j, JobSpec{ID: "flood", Command: fmt.Sprintf("yes | head -c %d; echo; echo last", size)})
+	start(t, j, JobSpec{ID: "flood", Command: fmt.Sprintf("yes | head -c %d; echo; echo last", size)})
 	var most, m runtime.MemStats
 	runtime.ReadMemStats(&most)
 	base := most.TotalAlloc
-	info = must(j.Wait(t.Context(), "flood", 10*time.Minute))(t)
+	info := must(j.Wait(t.Context(), "flood", 10*time.Minute))(t)
 	runtime.ReadMemStats(&m)
 	want(t, []any{info.State, info.Code, info.Bytes}, []any{JobEnded, 0, int64(size + 6)})
 	if n := m.TotalAlloc - base; n > 8<<20 {
