@@ -158,25 +158,9 @@ func (s *setup) shownAgent(agent agent.Spec, first bool) shownAgent {
 		Locked: agent.Locked, ReadOnly: agent.ReadOnly, Model: agent.Model.String(), From: s.mentions(agent.Name),
 		Allowed: []string{}, Asked: []string{}, Denied: []string{},
 	}
-	v.summarise(agent.Policy)
-	return v
-}
-
-// mentions returns the files that configure an agent.
-func (s *setup) mentions(agent string) []string {
-	key, files := "agent."+agent, map[string]bool{}
-	for name, from := range s.cfg.Origins {
-		if name == key || strings.HasPrefix(name, key+".") {
-			files[from.File] = true
-		}
-	}
-	return slices.AppendSeq([]string{}, slices.Values(slices.Sorted(maps.Keys(files))))
-}
-
-// summarise groups the permissions that rules name by their outcome. A permission with several
-// outcomes is listed with a note.
-func (v *shownAgent) summarise(p permission.Policy) {
-	all := slices.Concat(append([]permission.Ruleset{p.Rules}, p.Ceilings...)...)
+	// What the rules say is grouped by outcome. A permission with several outcomes is listed with a
+	// note.
+	all := slices.Concat(append([]permission.Ruleset{agent.Policy.Rules}, agent.Policy.Ceilings...)...)
 	named := map[string]bool{}
 	for _, r := range all {
 		if !strings.ContainsAny(r.Permission, "*?") {
@@ -184,16 +168,16 @@ func (v *shownAgent) summarise(p permission.Policy) {
 		}
 	}
 	const nobody = "a permission that no rule names"
-	others := p.Decide(nobody, "*").Action
+	others := agent.Policy.Decide(nobody, "*").Action
 	v.Others = string(others)
 	for _, name := range slices.Sorted(maps.Keys(named)) {
-		base, note := p.Decide(name, "*").Action, ""
+		base, note := agent.Policy.Decide(name, "*").Action, ""
 		parts := map[permission.Action]bool{}
 		for _, r := range all.About(name) {
 			if r.Pattern == "*" {
 				continue
 			}
-			if act := p.Decide(name, r.Pattern).Action; act != base {
+			if act := agent.Policy.Decide(name, r.Pattern).Action; act != base {
 				parts[act] = true
 			}
 		}
@@ -208,6 +192,18 @@ func (v *shownAgent) summarise(p permission.Policy) {
 			v.put(base, name+note)
 		}
 	}
+	return v
+}
+
+// mentions returns the files that configure an agent.
+func (s *setup) mentions(agent string) []string {
+	key, files := "agent."+agent, map[string]bool{}
+	for name, from := range s.cfg.Origins {
+		if name == key || strings.HasPrefix(name, key+".") {
+			files[from.File] = true
+		}
+	}
+	return slices.AppendSeq([]string{}, slices.Values(slices.Sorted(maps.Keys(files))))
 }
 
 func (v *shownAgent) put(act permission.Action, what string) {

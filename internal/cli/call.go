@@ -63,7 +63,15 @@ Exit codes: 'helve help exit-codes'.`,
   echo '{"id":"1","tool":"read","args":{"filePath":"go.mod"}}' | helve call --jsonl`,
 		Args: func(c *cobra.Command, args []string) error {
 			if f.jsonl {
-				return linesUsage(c, args)
+				if len(args) > 0 {
+					return usagef("with --jsonl the calls come from standard input, and not from the command line")
+				}
+				for _, name := range []string{"json", "no-input", "save-attachments"} {
+					if c.Flags().Changed(name) {
+						return usagef("--%s does not go with --jsonl", name)
+					}
+				}
+				return nil
 			}
 			switch {
 			case len(args) == 0:
@@ -96,19 +104,6 @@ Exit codes: 'helve help exit-codes'.`,
 	fs.BoolVar(&f.repair, "repair", false, "with --jsonl: put slips in arguments right, as the config key repair does")
 	a.completeFlags(c)
 	return c
-}
-
-// linesUsage refuses what has no meaning with --jsonl.
-func linesUsage(c *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usagef("with --jsonl the calls come from standard input, and not from the command line")
-	}
-	for _, name := range []string{"json", "no-input", "save-attachments"} {
-		if c.Flags().Changed(name) {
-			return usagef("--%s does not go with --jsonl", name)
-		}
-	}
-	return nil
 }
 
 // runCall runs one call from the command line.
@@ -218,24 +213,20 @@ func (a *app) printResult(f *callFlags, req tool.Call, res *tool.Result, err err
 		return nil
 	}
 	if err != nil {
-		return a.showAnswer(forPeople(req, err))
+		// A failed call may have a result all the same, such as a command's output.
+		err := forPeople(req, err)
+		e, ok := errors.AsType[*tool.Error](err)
+		if !ok || e.Answer == nil || e.Kind == tool.InvalidInput || e.Kind == tool.UnknownTool {
+			return err
+		}
+		if shown := a.showResult(e.Answer); shown != nil {
+			return shown
+		}
+		brief := *e
+		brief.Err = fmt.Errorf("the call did not come to its end: %s", e.Code)
+		return &brief
 	}
 	return a.showResult(res)
-}
-
-// showAnswer prints the result that a failed call has all the same, such as a command's output, and
-// returns the error for people.
-func (a *app) showAnswer(err error) error {
-	e, ok := errors.AsType[*tool.Error](err)
-	if !ok || e.Answer == nil || e.Kind == tool.InvalidInput || e.Kind == tool.UnknownTool {
-		return err
-	}
-	if shown := a.showResult(e.Answer); shown != nil {
-		return shown
-	}
-	brief := *e
-	brief.Err = fmt.Errorf("the call did not come to its end: %s", e.Code)
-	return &brief
 }
 
 // showResult prints the output to standard output, and the rest to standard error.

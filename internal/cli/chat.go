@@ -142,7 +142,11 @@ func (a *app) chat(ctx context.Context, f *runFlags, first string) error {
 	err = rt.Close()
 	for range c.events { // until the runtime has said its last
 	}
-	c.goodbye()
+	c.con.close()
+	c.con.printNotices()
+	if c.session != "" {
+		c.printLine("To go on with this session: helve sessions resume " + terminal.Safe(c.session))
+	}
 	return err
 }
 
@@ -277,15 +281,6 @@ func (c *chat) greet(ctx context.Context, goesOn bool) (broken bool) {
 	}
 	c.printLine(c.con.style.Dim(terminal.Safe(fmt.Sprintf("helve chat: %s with %s. /help lists what you can do, Ctrl-D leaves.", c.agentName(), c.modelName()))))
 	return broken
-}
-
-// goodbye says how to come back.
-func (c *chat) goodbye() {
-	c.con.close()
-	c.con.printNotices()
-	if c.session != "" {
-		c.printLine("To go on with this session: helve sessions resume " + terminal.Safe(c.session))
-	}
 }
 
 // A console is the terminal in raw mode: its output and its keys.

@@ -57,7 +57,17 @@ func (c *chat) turn(ctx context.Context, do func(context.Context) (*agent.Turn, 
 	default:
 		c.printLine(c.con.style.Red(safe(endOf(turn))))
 	}
-	c.report(turn)
+	parts := []string{c.agentName(), c.modelName().String()}
+	if n := turn.Tokens.Usage().Total(); n > 0 {
+		parts = append(parts, tokenCount(turn.Tokens))
+	}
+	if turn.Cost > 0 {
+		parts = append(parts, cost(turn.Cost))
+	}
+	if share := c.share(); share != "" {
+		parts = append(parts, share)
+	}
+	c.printLine(c.con.style.Dim(terminal.Safe(strings.Join(parts, " · "))))
 	return turn
 }
 
@@ -93,7 +103,9 @@ func (c *chat) followWork(ctx context.Context, call string, work func(context.Co
 		case key, ok := <-stop.keys:
 			stop.handleKey(key, ok)
 		case <-tick.C:
-			c.notice(view)
+			for _, line := range c.con.notices.take() {
+				view.Note(line)
+			}
 			view.Typed(c.con.ahead.Text())
 			view.Tick()
 		case <-done:
@@ -194,28 +206,6 @@ func (c *chat) showRemaining(ctx context.Context, view *terminal.Transcript, ask
 			return
 		}
 	}
-}
-
-// notice prints the notices that arrived meanwhile.
-func (c *chat) notice(view *terminal.Transcript) {
-	for _, line := range c.con.notices.take() {
-		view.Note(line)
-	}
-}
-
-// report prints the usage of a turn.
-func (c *chat) report(turn *agent.Turn) {
-	parts := []string{c.agentName(), c.modelName().String()}
-	if n := turn.Tokens.Usage().Total(); n > 0 {
-		parts = append(parts, tokenCount(turn.Tokens))
-	}
-	if turn.Cost > 0 {
-		parts = append(parts, cost(turn.Cost))
-	}
-	if share := c.share(); share != "" {
-		parts = append(parts, share)
-	}
-	c.printLine(c.con.style.Dim(terminal.Safe(strings.Join(parts, " · "))))
 }
 
 // share is how much of its context the model has used; "" if that is unknown.

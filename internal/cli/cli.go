@@ -48,7 +48,17 @@ func Main(ctx context.Context, env Env) int {
 		return exitOK
 	}
 	if _, said := errors.AsType[*silent](err); !said {
-		a.complain(err, root)
+		a.errorln(shownError(err))
+		if hint := hintOf(err); hint != "" {
+			fmt.Fprintln(a.Stderr, safe(hint))
+		}
+		if a.exitCode(err) == exitUsage {
+			path := root.Name()
+			if c, _, ferr := root.Find(a.Args); ferr == nil {
+				path = c.CommandPath()
+			}
+			fmt.Fprintf(a.Stderr, "Run '%s --help' for how it is used.\n", path)
+		}
 	}
 	return a.exitCode(err)
 }
@@ -143,27 +153,13 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// complain prints on standard error what went wrong, and what to do next.
-func (a *app) complain(err error, root *cobra.Command) {
-	a.errorln(shownError(err))
-	if hint := hintOf(err); hint != "" {
-		fmt.Fprintln(a.Stderr, safe(hint))
-	}
-	if a.exitCode(err) == exitUsage {
-		path := root.Name()
-		if c, _, ferr := root.Find(a.Args); ferr == nil {
-			path = c.CommandPath()
-		}
-		fmt.Fprintf(a.Stderr, "Run '%s --help' for how it is used.\n", path)
-	}
-}
-
 func (a *app) errorln(message string) {
 	fmt.Fprintf(a.Stderr, "%s %s\n", a.style(a.Stderr).Red("helve:"), safe(message))
 }
 
-// plainly returns the text of an error without terms that only Go programmers know.
-func plainly(err error) string {
+// shownError formats an error for display. A rule in it that is meant to be copied stays valid
+// JSON: invisible characters are escaped as in JSON.
+func shownError(err error) string {
 	message := err.Error()
 	say := func(of error, plain string) { message = strings.ReplaceAll(message, of.Error(), plain) }
 	if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
@@ -181,13 +177,6 @@ func plainly(err error) string {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		say(e, e.Path+": "+e.Err.Error())
 	}
-	return message
-}
-
-// shownError formats an error for display. A rule in it that is meant to be copied stays valid
-// JSON: invisible characters are escaped as in JSON.
-func shownError(err error) string {
-	message := plainly(err)
 	u, ok := errors.AsType[*permission.UnattendedError](err)
 	if !ok {
 		return message

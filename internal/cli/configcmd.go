@@ -51,7 +51,7 @@ that look like secrets are left out unless --secrets is given.`,
 				s.cfg.Withheld = redactedValues(s.cfg.Withheld)
 			}
 			if asJSON {
-				return a.configJSON(s.cfg, raw)
+				return a.printJSON(shownOf(s.cfg, raw))
 			}
 			return a.printConfig(s.cfg, raw)
 		},
@@ -170,10 +170,6 @@ func voiding(cfg *config.Config) []config.Problem {
 	return nil
 }
 
-func (a *app) configJSON(cfg *config.Config, raw json.RawMessage) error {
-	return a.printJSON(shownOf(cfg, raw))
-}
-
 // shownOf converts a config for programs; raw is the shown part of its keys.
 func shownOf(cfg *config.Config, raw json.RawMessage) shownConfig {
 	out := shownConfig{
@@ -199,7 +195,22 @@ func (a *app) printConfig(cfg *config.Config, raw json.RawMessage) error {
 			return err
 		}
 	}
-	limited := a.printLimits(cfg)
+	limited := false
+	for _, l := range limits(cfg) {
+		if !l.restricts() {
+			continue
+		}
+		limited = true
+		who := ""
+		if l.Agent != "" {
+			who = " for the agent " + text.VisibleLine(l.Agent)
+		}
+		fmt.Fprintf(a.Stdout, "%s%s  %s\n", a.style(a.Stdout).Bold("limit"), who,
+			a.style(a.Stdout).Dim("(of a file that is not trusted or has a mistake: it can only make an answer stricter)"))
+		for _, r := range l.Rules {
+			fmt.Fprintf(a.Stdout, "  %s  %s\n", text.VisibleLine(ruleText(r.Rule)), a.where(r.From))
+		}
+	}
 	switch {
 	case cfg.PolicyError != nil:
 		fmt.Fprintf(a.Stdout, "%s %s\n", a.style(a.Stdout).Red("Everything is denied:"), safe(cfg.PolicyError.Error()))
@@ -222,28 +233,6 @@ func (a *app) printConfig(cfg *config.Config, raw json.RawMessage) error {
 	}
 	a.warn(cfg, voiding(cfg)...)
 	return nil
-}
-
-// printLimits prints what restricts and does not count otherwise, and reports
-// whether there was anything.
-func (a *app) printLimits(cfg *config.Config) bool {
-	some := false
-	for _, l := range limits(cfg) {
-		if !l.restricts() {
-			continue
-		}
-		some = true
-		who := ""
-		if l.Agent != "" {
-			who = " for the agent " + text.VisibleLine(l.Agent)
-		}
-		fmt.Fprintf(a.Stdout, "%s%s  %s\n", a.style(a.Stdout).Bold("limit"), who,
-			a.style(a.Stdout).Dim("(of a file that is not trusted or has a mistake: it can only make an answer stricter)"))
-		for _, r := range l.Rules {
-			fmt.Fprintf(a.Stdout, "  %s  %s\n", text.VisibleLine(ruleText(r.Rule)), a.where(r.From))
-		}
-	}
-	return some
 }
 
 // where is the place that something was written in.

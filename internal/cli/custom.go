@@ -154,26 +154,6 @@ func (s *setup) guards() (out []string) {
 	return out
 }
 
-// lostGuard reports a file that was trusted and has changed, and that enables the sandbox or has
-// hooks or plugins that every call requires: nothing runs without them. It returns "" if there is
-// none.
-func (s *setup) lostGuard() string {
-	for _, src := range s.cfg.Sources {
-		if !src.Guarded || !src.Changed {
-			continue
-		}
-		for _, w := range s.cfg.Withheld {
-			if w.File != src.Path {
-				continue
-			}
-			if guard := s.guardOf(w); guard != "" {
-				return src.Path + " has changed since it was trusted, or a file that it names has, and it says that " + guard + ": look at it and run 'helve trust'"
-			}
-		}
-	}
-	return ""
-}
-
 // guardOf says what a withheld key would have protected; "" if that is protected anyway.
 func (s *setup) guardOf(w config.Withheld) string {
 	switch w.Key {

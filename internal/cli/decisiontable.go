@@ -74,7 +74,7 @@ func (t decisionTable) Judge(line []byte) tableFinding {
 // returns why the line was skipped.
 func (t decisionTable) judge(v row) (string, error) {
 	switch {
-	case v.elsewhere():
+	case v.Platform != "" && v.Platform != runtime.GOOS:
 		return "for " + v.Platform, errSkip
 	case v.Patterns != nil:
 		return judgePatterns(v), nil
@@ -134,9 +134,6 @@ func decider(d permission.Decision) string {
 	}
 	return fmt.Sprintf(": decided by %s %s = %s, %s", d.Rule.Permission, d.Rule.Pattern, d.Rule.Action, from)
 }
-
-// elsewhere reports whether a line is for another platform than this.
-func (v row) elsewhere() bool { return v.Platform != "" && v.Platform != runtime.GOOS }
 
 // modal returns the outcome of an ask when no one can be asked.
 func modal(v row, j judged) string {

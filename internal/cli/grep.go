@@ -129,17 +129,6 @@ func (a *app) trouble(err error) error {
 	return &silent{exitTrouble}
 }
 
-// check validates the flags.
-func (f *grepFlags) check() error {
-	switch {
-	case f.newest && f.first:
-		return usagef("--newest and --first do not go together")
-	case f.limit < 0:
-		return usagef("--limit is a number of lines, or 0 for all")
-	}
-	return nil
-}
-
 // include combines the globs into one; "" if there are none.
 func (f *grepFlags) include() (string, error) {
 	if len(f.includes) < 2 {
@@ -169,8 +158,11 @@ func (f *grepFlags) pattern(p string) string {
 
 // searcher opens a runtime that searches and keeps no record.
 func (a *app) searcher(f *grepFlags) (*helve.Runtime, error) {
-	if err := f.check(); err != nil {
-		return nil, err
+	switch {
+	case f.newest && f.first:
+		return nil, usagef("--newest and --first do not go together")
+	case f.limit < 0:
+		return nil, usagef("--limit is a number of lines, or 0 for all")
 	}
 	s, err := a.load()
 	if err != nil {

@@ -158,7 +158,14 @@ func (a *app) listLanguages(all, asJSON bool) error {
 	if asJSON {
 		return a.printJSON(r)
 	}
-	return a.printLanguages(r, all)
+	out := &strings.Builder{}
+	if !r.On {
+		fmt.Fprintln(out, howToSwitchOn)
+	}
+	printStarted(out, r)
+	printFound(out, r, all)
+	_, err = io.WriteString(a.Stdout, strings.TrimPrefix(out.String(), "\n"))
+	return err
 }
 
 // languagesHere returns the state of the language servers in the working folder. It starts none.
@@ -191,18 +198,6 @@ func (a *app) languageOptions(s *setup) helve.Options {
 // howToSwitchOn says how to switch language servers on.
 const howToSwitchOn = `Language servers are off. To switch them on put {"lsp": true} into helve.json: your own
 in ~/.config/helve, or one in this folder, and then 'helve trust'.`
-
-// printLanguages prints the running servers, then the available ones.
-func (a *app) printLanguages(r languageReport, all bool) error {
-	out := &strings.Builder{}
-	if !r.On {
-		fmt.Fprintln(out, howToSwitchOn)
-	}
-	printStarted(out, r)
-	printFound(out, r, all)
-	_, err := io.WriteString(a.Stdout, strings.TrimPrefix(out.String(), "\n"))
-	return err
-}
 
 func printStarted(out io.Writer, r languageReport) {
 	if len(r.Started) == 0 {

@@ -119,14 +119,6 @@ type diagnosis struct {
 	Code      json.RawMessage `json:"code,omitempty"`
 }
 
-func diagnosisOf(d lsp.Diagnostic) diagnosis {
-	return diagnosis{
-		Line: d.Range.Start.Line + 1, Column: d.Range.Start.Character + 1,
-		EndLine: d.Range.End.Line + 1, EndColumn: d.Range.End.Character + 1,
-		Severity: severityWord(d.Severity), Message: d.Message, Source: d.Source, Code: d.Code,
-	}
-}
-
 // severityWord returns the name of a severity. A diagnostic without one counts as the most severe.
 func severityWord(severity int) string {
 	switch severity {
@@ -282,7 +274,11 @@ func (k *fileCheck) take(files []string, report lsp.Report) {
 			return cmp.Or(from.Line-to.Line, from.Character-to.Character)
 		})
 		for _, d := range found {
-			one := diagnosisOf(d)
+			one := diagnosis{
+				Line: d.Range.Start.Line + 1, Column: d.Range.Start.Character + 1,
+				EndLine: d.Range.End.Line + 1, EndColumn: d.Range.End.Character + 1,
+				Severity: severityWord(d.Severity), Message: d.Message, Source: d.Source, Code: d.Code,
+			}
 			f.Diagnostics = append(f.Diagnostics, one)
 			if one.Severity == "error" {
 				k.report.Errors++

@@ -90,9 +90,19 @@ func (a *app) serveMCP(ctx context.Context, f *mcpFlags) error {
 	if err := s.checkReady(f.agent); err != nil {
 		return err
 	}
-	roots, err := a.limits(f, s)
-	if err != nil {
-		return err
+	// The folders that a client may work in; none for any.
+	if f.http == "" && (f.beyond || f.tokenFile != "" || len(f.hosts) > 0) {
+		return usagef("--beyond-loopback, --token-file and --host go with --http")
+	}
+	roots := make([]string, len(f.roots))
+	for i, root := range f.roots {
+		roots[i] = a.abs(root)
+		if info, err := os.Stat(roots[i]); err != nil || !info.IsDir() {
+			return usagef("--root %s is not a folder", root)
+		}
+	}
+	if len(roots) == 0 && f.http != "" {
+		roots = []string{s.opt.Dir} // who connects is not known: what it names may only be less
 	}
 	dir := s.opt.Dir
 	if len(roots) > 0 && !slices.ContainsFunc(roots, func(root string) bool { return inFolder(root, dir) }) {
@@ -174,24 +184,6 @@ func (a *app) serveMCPOverHTTP(ctx context.Context, f *mcpFlags, server *mcpserv
 	}
 	web.Close()
 	return &silent{exitCanceled}
-}
-
-// limits are the folders that a client may work in; none for any.
-func (a *app) limits(f *mcpFlags, s *setup) ([]string, error) {
-	if f.http == "" && (f.beyond || f.tokenFile != "" || len(f.hosts) > 0) {
-		return nil, usagef("--beyond-loopback, --token-file and --host go with --http")
-	}
-	roots := make([]string, len(f.roots))
-	for i, root := range f.roots {
-		roots[i] = a.abs(root)
-		if info, err := os.Stat(roots[i]); err != nil || !info.IsDir() {
-			return nil, usagef("--root %s is not a folder", root)
-		}
-	}
-	if len(roots) == 0 && f.http != "" {
-		roots = []string{s.opt.Dir} // who connects is not known: what it names may only be less
-	}
-	return roots, nil
 }
 
 // inFolder reports whether a path is a folder or below it, after following links.

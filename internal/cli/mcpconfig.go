@@ -60,12 +60,6 @@ func deepen(m *mcp.Options, depth int) (note string) {
 	return ""
 }
 
-// notItself drops servers that are this very program: an agent whose config helve also reads has
-// such an entry. One behind an unknown command is detected when it is connected.
-func notItself(servers []mcp.Server, self string) []mcp.Server {
-	return slices.DeleteFunc(servers, func(s mcp.Server) bool { return itself(s.Command, self) })
-}
-
 // itself reports whether a command starts this program to serve MCP.
 func itself(command []string, self string) bool {
 	command = started(command)

@@ -103,11 +103,6 @@ func (a *app) install(f *installFlags, client string) error {
 		fmt.Fprint(a.Stdout, contents)
 		return nil
 	}
-	return a.applyEntry(f, req)
-}
-
-// applyEntry puts the entry into the file, or takes it out.
-func (a *app) applyEntry(f *installFlags, req agentconfig.Request) error {
 	prepare := agentconfig.Prepare
 	if f.remove {
 		prepare = agentconfig.Remove

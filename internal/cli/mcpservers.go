@@ -207,7 +207,19 @@ every call, until --approve takes it as it is now.`,
 					return knownServers(rt, err)
 				}
 				if approve {
-					return a.approveServer(rt, args[0], only)
+					server := args[0]
+					if err := a.byHand("helve mcp inspect --approve"); err != nil {
+						return err
+					}
+					if err := rt.MCP().Approve(server, only); err != nil {
+						return err
+					}
+					if only == "" {
+						a.printNote(fmt.Sprintf("every tool of %s is taken as it is now", server))
+					} else {
+						a.printNote(fmt.Sprintf("%s of %s is taken as it is now", only, server))
+					}
+					return nil
 				}
 				if asJSON || only != "" {
 					return a.showTools(tools, only, asJSON)
@@ -222,21 +234,6 @@ every call, until --approve takes it as it is now.`,
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	c.Flags().BoolVar(&approve, "approve", false, "take what has changed as it is now")
 	return c
-}
-
-func (a *app) approveServer(rt *helve.Runtime, server, only string) error {
-	if err := a.byHand("helve mcp inspect --approve"); err != nil {
-		return err
-	}
-	if err := rt.MCP().Approve(server, only); err != nil {
-		return err
-	}
-	if only == "" {
-		a.printNote(fmt.Sprintf("every tool of %s is taken as it is now", server))
-	} else {
-		a.printNote(fmt.Sprintf("%s of %s is taken as it is now", only, server))
-	}
-	return nil
 }
 
 func (a *app) showTools(tools []mcp.Tool, only string, asJSON bool) error {

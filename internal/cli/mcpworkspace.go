@@ -38,7 +38,20 @@ func (a *app) openWorkspace(f *mcpFlags, home *setup, w mcpserve.Workspace) (*he
 		}
 		others = append(others, other)
 	}
-	s.limitBy(others)
+	// The restrictions of other projects hold here too.
+	for _, o := range others {
+		if o.opt.Dir == s.opt.Dir {
+			continue
+		}
+		for _, rules := range append(slices.Clone(o.cfg.Ceilings), o.projectRules()) {
+			if rules = o.abroad(rules); len(rules) > 0 {
+				s.cfg.Ceilings = append(s.cfg.Ceilings, rules)
+			}
+		}
+		if s.cfg.PolicyError == nil {
+			s.cfg.PolicyError = o.cfg.PolicyError
+		}
+	}
 	if closed := home.closed(w.Dir); len(closed) > 0 {
 		s.cfg.Ceilings = append(s.cfg.Ceilings, closed)
 	}
@@ -96,23 +109,6 @@ func (s *setup) closed(dir string) (out permission.Ruleset) {
 		}
 	}
 	return out
-}
-
-// limitBy applies the restrictions of other projects here too.
-func (s *setup) limitBy(others []*setup) {
-	for _, o := range others {
-		if o.opt.Dir == s.opt.Dir {
-			continue
-		}
-		for _, rules := range append(slices.Clone(o.cfg.Ceilings), o.projectRules()) {
-			if rules = o.abroad(rules); len(rules) > 0 {
-				s.cfg.Ceilings = append(s.cfg.Ceilings, rules)
-			}
-		}
-		if s.cfg.PolicyError == nil {
-			s.cfg.PolicyError = o.cfg.PolicyError
-		}
-	}
 }
 
 // projectRules are the rules that come with the project.

@@ -220,7 +220,14 @@ func (a *app) printModels(r modelReport, all bool) error {
 	var rest []string
 	for _, l := range r.Providers {
 		if l.State != catalog.Ready && l.State != catalog.Broken && !all {
-			rest = append(rest, unusedProvider(l))
+			why := string(l.State)
+			switch l.State {
+			case catalog.NoKey:
+				why = "set " + strings.Join(l.Env, " or ")
+			case catalog.Local:
+				why = "on this machine, " + l.URL + ": name a model, such as --model " + l.ID + "/NAME"
+			}
+			rest = append(rest, fmt.Sprintf("%-14s  %s", text.VisibleLine(l.ID), text.VisibleLine(why)))
 			continue
 		}
 		if err := a.printProvider(l); err != nil {
@@ -231,18 +238,6 @@ func (a *app) printModels(r modelReport, all bool) error {
 		fmt.Fprintf(a.Stdout, "\nnot in use:\n  %s\n", strings.Join(rest, "\n  "))
 	}
 	return nil
-}
-
-// unusedProvider says in a line what a provider lacks.
-func unusedProvider(l catalog.Listing) string {
-	why := string(l.State)
-	switch l.State {
-	case catalog.NoKey:
-		why = "set " + strings.Join(l.Env, " or ")
-	case catalog.Local:
-		why = "on this machine, " + l.URL + ": name a model, such as --model " + l.ID + "/NAME"
-	}
-	return fmt.Sprintf("%-14s  %s", text.VisibleLine(l.ID), text.VisibleLine(why))
 }
 
 func (a *app) printProvider(l catalog.Listing) error {

@@ -128,7 +128,22 @@ func (s *setup) broken() string {
 	if s.cfg.PolicyError != nil {
 		return s.cfg.PolicyError.Error()
 	}
-	return s.lostGuard()
+	// A file that was trusted and has changed may have enabled the sandbox, or hooks or plugins
+	// that every call requires.
+	for _, src := range s.cfg.Sources {
+		if !src.Guarded || !src.Changed {
+			continue
+		}
+		for _, w := range s.cfg.Withheld {
+			if w.File != src.Path {
+				continue
+			}
+			if guard := s.guardOf(w); guard != "" {
+				return src.Path + " has changed since it was trusted, or a file that it names has, and it says that " + guard + ": look at it and run 'helve trust'"
+			}
+		}
+	}
+	return ""
 }
 
 // explainIn is explain with a runtime that there is.

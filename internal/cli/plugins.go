@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -176,11 +175,4 @@ func sources(files []plugin.File) map[string]plugin.File {
 		}
 	}
 	return out
-}
-
-// warnFiles reports the user's files that could not be loaded.
-func (a *app) warnFiles(files []plugin.File) {
-	for _, f := range slices.DeleteFunc(files, func(f plugin.File) bool { return f.State != "failed" }) {
-		a.printNote(fmt.Sprintf("%s could not be loaded: %s", f.Path, strings.TrimPrefix(f.Problem, f.Path+": ")))
-	}
 }

@@ -362,7 +362,35 @@ func (a *app) showCall(c record.Call, asJSON bool) error {
 	if asJSON {
 		return a.printJSON(c)
 	}
-	return a.printCall(c)
+	took := ""
+	if c.Ended > 0 {
+		took = (time.Duration(c.Ended-c.Started) * time.Millisecond).String()
+	}
+	a.fields("call", c.ID, "session", c.Session, "made by", c.Parent, "tool", c.Tool, "agent", c.Agent, "model", c.Model,
+		"state", string(c.State), "started", formatTime(c.Started), "took", took)
+	a.printBlock("input", c.Input)
+	if e := c.Error; e != nil {
+		a.fields("error", fmt.Sprintf("%s (%s)", e.Kind, cmp.Or(e.Code, "no code")))
+		why := terminal.Reason(e.Message, e.Hint)
+		a.printBlock("message", why)
+		if why == strings.TrimSpace(e.Message) { // else it says so itself
+			a.printBlock("hint", e.Hint)
+		}
+	}
+	if r := c.Result; r != nil {
+		a.fields("title", r.Title)
+		a.printBlock("output", r.Output)
+		if len(r.Metadata) > 0 {
+			fmt.Fprintln(a.Stdout, "metadata:")
+			if err := a.printJSON(r.Metadata); err != nil {
+				return err
+			}
+		}
+		for i, at := range r.Attachments {
+			fmt.Fprintf(a.Stdout, "attachment %d: %s, %d bytes\n", i+1, text.VisibleLine(at.Mime), attachmentSize(at))
+		}
+	}
+	return nil
 }
 
 // callOf returns the call of an id in a session. A store finds the newest of
@@ -406,38 +434,6 @@ func (a *app) fields(pairs ...string) {
 		}
 	}
 	_ = tw.Flush() // what follows fails in the same way
-}
-
-func (a *app) printCall(c record.Call) error {
-	took := ""
-	if c.Ended > 0 {
-		took = (time.Duration(c.Ended-c.Started) * time.Millisecond).String()
-	}
-	a.fields("call", c.ID, "session", c.Session, "made by", c.Parent, "tool", c.Tool, "agent", c.Agent, "model", c.Model,
-		"state", string(c.State), "started", formatTime(c.Started), "took", took)
-	a.printBlock("input", c.Input)
-	if e := c.Error; e != nil {
-		a.fields("error", fmt.Sprintf("%s (%s)", e.Kind, cmp.Or(e.Code, "no code")))
-		why := terminal.Reason(e.Message, e.Hint)
-		a.printBlock("message", why)
-		if why == strings.TrimSpace(e.Message) { // else it says so itself
-			a.printBlock("hint", e.Hint)
-		}
-	}
-	if r := c.Result; r != nil {
-		a.fields("title", r.Title)
-		a.printBlock("output", r.Output)
-		if len(r.Metadata) > 0 {
-			fmt.Fprintln(a.Stdout, "metadata:")
-			if err := a.printJSON(r.Metadata); err != nil {
-				return err
-			}
-		}
-		for i, at := range r.Attachments {
-			fmt.Fprintf(a.Stdout, "attachment %d: %s, %d bytes\n", i+1, text.VisibleLine(at.Mime), attachmentSize(at))
-		}
-	}
-	return nil
 }
 
 // printBlock prints a text of several lines under its name.

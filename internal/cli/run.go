@@ -104,12 +104,6 @@ func (f *runFlags) check(c *cobra.Command) error {
 	return nil
 }
 
-// bound overrides the limits with those that were requested.
-func (f *runFlags) bound(b *agent.Budget) {
-	b.Time, b.Cost = cmp.Or(f.budget.Time, b.Time), cmp.Or(f.budget.Cost, b.Cost)
-	b.Tokens, b.Steps = cmp.Or(f.budget.Tokens, b.Tokens), cmp.Or(f.budget.Steps, b.Steps)
-}
-
 // modelRef is the model that was asked for.
 func (f *runFlags) modelRef() model.Ref {
 	provider, name, _ := strings.Cut(f.model, "/")
@@ -130,7 +124,10 @@ func (a *app) run(ctx context.Context, f *runFlags, words []string) error {
 		return err
 	}
 	if strings.TrimSpace(said) == "" {
-		return a.noPrompt(words)
+		if slices.Contains(words, "-") || len(words) == 0 && !isTerminal(a.Stdin) {
+			return usagef("what is to be done? Standard input was empty: give the prompt as words of the command line")
+		}
+		return usagef("what is to be done? Give a prompt, or - to read it from standard input")
 	}
 	if !f.quiet && !f.asJSON {
 		a.unread(words)
@@ -243,7 +240,10 @@ func (a *app) agentRuntime(f *runFlags) (*helve.Runtime, error) {
 	if opt.Models, err = f.models(a, s); err != nil {
 		return nil, err
 	}
-	f.bound(&opt.Loop.Session)
+	// Limits of the command line go over those of the config.
+	b := &opt.Loop.Session
+	b.Time, b.Cost = cmp.Or(f.budget.Time, b.Time), cmp.Or(f.budget.Cost, b.Cost)
+	b.Tokens, b.Steps = cmp.Or(f.budget.Tokens, b.Tokens), cmp.Or(f.budget.Steps, b.Steps)
 	if opt.Loop.Session.Cost > 0 {
 		a.unpriced(s, opt.Models, f)
 	}

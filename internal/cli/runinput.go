@@ -44,14 +44,6 @@ func (a *app) promptText(ctx context.Context, words []string) (string, error) {
 	return said + "\n\n<stdin>\n" + strings.TrimSuffix(piped, "\n") + "\n</stdin>", nil
 }
 
-// noPrompt explains how to give a prompt.
-func (a *app) noPrompt(words []string) error {
-	if slices.Contains(words, "-") || len(words) == 0 && !isTerminal(a.Stdin) {
-		return usagef("what is to be done? Standard input was empty: give the prompt as words of the command line")
-	}
-	return usagef("what is to be done? Give a prompt, or - to read it from standard input")
-}
-
 // readPrompt reads standard input to its end, or until ctx ends.
 func (a *app) readPrompt(ctx context.Context) (string, error) {
 	type input struct {

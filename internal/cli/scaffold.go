@@ -62,8 +62,15 @@ func parts(tools, name, lang, goos string) ([]exampleFile, error) {
 // overwrites nothing: if one of them, or another tool of the name, exists, it writes nothing. An
 // error is a sentence for people.
 func writeScaffold(dir, name, lang string) ([]string, error) {
-	if err := checkName(name); err != nil {
-		return nil, err
+	switch {
+	case name == "":
+		return nil, errors.New("the tool has no name: give one of letters, digits, _ and -")
+	case len(name) > maxName:
+		return nil, fmt.Errorf("the name has %d characters: give one of %d at the most", len(name), maxName)
+	case strings.Trim(name, letters) != "":
+		return nil, fmt.Errorf("the name %q has other characters than letters, digits, _ and -: give one without them", name)
+	case name[0] == '-':
+		return nil, fmt.Errorf("the name %q begins with -, as options do: give one that begins with a letter", name)
 	}
 	all, err := parts(toolsOf(dir), name, lang, runtime.GOOS)
 	if err != nil {
@@ -105,21 +112,6 @@ func quoteForShell(path string) string {
 		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 	}
 	return path
-}
-
-// checkName reports what is wrong with the name of a tool.
-func checkName(name string) error {
-	switch {
-	case name == "":
-		return errors.New("the tool has no name: give one of letters, digits, _ and -")
-	case len(name) > maxName:
-		return fmt.Errorf("the name has %d characters: give one of %d at the most", len(name), maxName)
-	case strings.Trim(name, letters) != "":
-		return fmt.Errorf("the name %q has other characters than letters, digits, _ and -: give one without them", name)
-	case name[0] == '-':
-		return fmt.Errorf("the name %q begins with -, as options do: give one that begins with a letter", name)
-	}
-	return nil
 }
 
 // toolsOf returns the folder of the tools below a config folder: the existing one, or tool.

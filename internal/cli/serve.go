@@ -243,8 +243,16 @@ func (a *app) serveOn(ctx context.Context, f *serveFlags, at site) error {
 // gates returns one guard for the API and one for MCP. Each has its own token: an agent must not be
 // able to answer its own permission requests.
 func (a *app) gates(at site, api, agents http.Handler) (*auth.Guard, *http.Server, error) {
+	mux := http.NewServeMux()
+	for _, pattern := range server.Public() {
+		mux.HandleFunc(pattern, http.NotFound)
+	}
 	opt := auth.GuardOptions{
-		Token: at.bound.Token, Hosts: at.bound.Hosts, Public: publicRoutes(), TLS: at.pair.Config,
+		Token: at.bound.Token, Hosts: at.bound.Hosts, TLS: at.pair.Config,
+		Public: func(r *http.Request) bool {
+			_, pattern := mux.Handler(r)
+			return pattern != ""
+		},
 		MaxBody: 16 << 20, MaxStreams: 2048, Logger: a.logger(),
 	}
 	g, err := auth.NewGuard(opt)
@@ -287,18 +295,6 @@ func forOwner(next http.Handler) http.Handler {
 
 // mcpTokenFile holds the token of agents that connect over HTTP.
 func mcpTokenFile(data string) string { return filepath.Join(data, "mcp-token") }
-
-// publicRoutes are the ones that need no token.
-func publicRoutes() func(*http.Request) bool {
-	mux := http.NewServeMux()
-	for _, pattern := range server.Public() {
-		mux.HandleFunc(pattern, http.NotFound)
-	}
-	return func(r *http.Request) bool {
-		_, pattern := mux.Handler(r)
-		return pattern != ""
-	}
-}
 
 // tellServing prints where the server is, and how to sign in.
 func (a *app) tellServing(f *serveFlags, at site, link server.Link) error {

@@ -23,6 +23,7 @@ import (
 	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/scripts"
 )
@@ -133,22 +134,17 @@ func (s *setup) choose() {
 	}
 	s.cfg.DefaultAgent = ""
 	if s.agentOptions().Validate() != nil {
-		s.keepBuild()
+		// People have build, whatever the config says, with the rules that it gives it.
+		for i := range s.cfg.Agents {
+			if a := &s.cfg.Agents[i]; a.Name == "build" {
+				s.choice.File, s.choice.Line = cmp.Or(s.choice.File, a.From.File), cmp.Or(s.choice.Line, a.From.Line)
+				a.Disable, a.Mode, a.Hidden = false, "primary", nil
+			}
+		}
 	}
 	s.choice.Severity = config.Warning
 	s.choice.Message += ": helve takes no agents from plugins, so " + s.agents()[0].Name + " works where none is named"
 	s.cfg.Problems = append(s.cfg.Problems, *s.choice)
-}
-
-// keepBuild enables build for people, whatever the config says. The rules that it gives build
-// apply.
-func (s *setup) keepBuild() {
-	for i := range s.cfg.Agents {
-		if a := &s.cfg.Agents[i]; a.Name == "build" {
-			s.choice.File, s.choice.Line = cmp.Or(s.choice.File, a.From.File), cmp.Or(s.choice.Line, a.From.Line)
-			a.Disable, a.Mode, a.Hidden = false, "primary", nil
-		}
-	}
 }
 
 // defaults are the rules that an agent has before anything is configured.
@@ -299,7 +295,8 @@ func (a *app) options(s *setup) helve.Options {
 		a.printNote(note)
 	}
 	if self, err := a.ownPath(); err == nil {
-		servers.Servers = notItself(servers.Servers, self)
+		// An agent whose config helve also reads may have this very program as a server.
+		servers.Servers = slices.DeleteFunc(servers.Servers, func(s mcp.Server) bool { return itself(s.Command, self) })
 	}
 	opt.MCP = servers
 	opt.PolicyError, opt.RulesFile = s.broken(), s.userFile()

@@ -44,7 +44,11 @@ line such as "12 passed, 0 failed".`,
 			t := &table{app: a, agent: agent}
 			t.judge = decisionTable{Dir: a.workDir(), Policy: t.here, Asks: t.asks, Shows: func(name string) (bool, error) { return t.shows(c.Context(), name) }}
 			if agent != "" {
-				if err := t.agentExists(); err != nil {
+				s, err := t.app.load()
+				if err != nil {
+					return err
+				}
+				if _, err := s.agent(t.agent); err != nil {
 					return err
 				}
 			}
@@ -54,7 +58,18 @@ line such as "12 passed, 0 failed".`,
 					return err
 				}
 			}
-			return t.sum()
+			fmt.Fprintf(t.app.Stdout, "%d passed, %d failed", t.passed, t.failed)
+			if t.skipped > 0 {
+				fmt.Fprintf(t.app.Stdout, ", %d skipped", t.skipped)
+			}
+			fmt.Fprintln(t.app.Stdout)
+			if t.passed+t.failed == 0 {
+				return errors.New("no line was judged, so nothing is known about the rules")
+			}
+			if t.failed > 0 {
+				return &silent{exitFailed}
+			}
+			return nil
 		},
 	}
 	c.Flags().StringVar(&agent, "agent", "", "judge under the rules of this agent, where a line brings none")
@@ -116,21 +131,6 @@ func (t *table) count(where string, f tableFinding) {
 	}
 }
 
-func (t *table) sum() error {
-	fmt.Fprintf(t.app.Stdout, "%d passed, %d failed", t.passed, t.failed)
-	if t.skipped > 0 {
-		fmt.Fprintf(t.app.Stdout, ", %d skipped", t.skipped)
-	}
-	fmt.Fprintln(t.app.Stdout)
-	if t.passed+t.failed == 0 {
-		return errors.New("no line was judged, so nothing is known about the rules")
-	}
-	if t.failed > 0 {
-		return &silent{exitFailed}
-	}
-	return nil
-}
-
 // here is the policy in force where the command runs.
 func (t *table) here() (permission.Policy, error) {
 	if t.inForce != nil {
@@ -184,14 +184,4 @@ func (t *table) close() {
 	if t.tools != nil {
 		_ = t.tools.Close()
 	}
-}
-
-// agentExists is an error where there is no agent of the name that was given.
-func (t *table) agentExists() error {
-	s, err := t.app.load()
-	if err != nil {
-		return err
-	}
-	_, err = s.agent(t.agent)
-	return err
 }

@@ -105,10 +105,6 @@ func (a *app) tools(ctx context.Context, f *toolsFlags, name string) error {
 		}
 		return a.printJSON(out)
 	}
-	return a.listTools(f, specs)
-}
-
-func (a *app) listTools(f *toolsFlags, specs []tool.Spec) error {
 	tw := columns(a.Stdout)
 	total := 0
 	for _, s := range specs {
@@ -213,7 +209,9 @@ func (a *app) loadTools(ctx context.Context, rt *helve.Runtime, wait time.Durati
 			a.printNote(fmt.Sprintf("%s: still loading after %s, so its tools are missing here", f.Path, wait))
 		}
 	}
-	a.warnFiles(files)
+	for _, f := range slices.DeleteFunc(files, func(f plugin.File) bool { return f.State != "failed" }) {
+		a.printNote(fmt.Sprintf("%s could not be loaded: %s", f.Path, strings.TrimPrefix(f.Problem, f.Path+": ")))
+	}
 }
 
 func (f *toolsFlags) toShown(s tool.Spec) shownTool {

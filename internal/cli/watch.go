@@ -50,27 +50,23 @@ func (w *watcher) followEvents(ctx context.Context) {
 			if !ok {
 				return
 			}
-			w.handle(ctx, e)
+			switch p := e.Properties.(type) {
+			case event.CallProgress:
+				w.title = p.Title
+			case event.CallRunning:
+				if w.title == "" {
+					w.title = p.Tool
+				}
+			}
+			if w.ask != nil {
+				w.wipe()
+				w.ask.handle(ctx, e)
+			}
 		case <-tick.C:
 			w.progress(time.Since(start))
 		case <-ctx.Done():
 			return
 		}
-	}
-}
-
-func (w *watcher) handle(ctx context.Context, e event.Event) {
-	switch p := e.Properties.(type) {
-	case event.CallProgress:
-		w.title = p.Title
-	case event.CallRunning:
-		if w.title == "" {
-			w.title = p.Tool
-		}
-	}
-	if w.ask != nil {
-		w.wipe()
-		w.ask.handle(ctx, e)
 	}
 }
 
