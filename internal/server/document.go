@@ -54,7 +54,18 @@ func (s *Server) registerRoutes() error {
 		OpenAPI: &huma.OpenAPI{
 			OpenAPI: "3.1.0",
 			Info:    &huma.Info{Title: "helve", Version: apiVersion, Description: aboutAPI},
-			Tags:    tags(),
+			Tags: []*huma.Tag{
+				{Name: "server", Description: "the server itself, and getting into it"},
+				{Name: "events", Description: "what happens, as it happens"},
+				{Name: "sessions", Description: "conversations, and what calls share"},
+				{Name: "calls", Description: "calls of tools"},
+				{Name: "prompts", Description: "agents at work"},
+				{Name: "requests", Description: "what waits for a person"},
+				{Name: "rules", Description: "what is allowed"},
+				{Name: "files", Description: "files, what was changed, and taking it back"},
+				{Name: "jobs", Description: "commands in the background"},
+				{Name: "status", Description: "other programs that work here"},
+			},
 			Components: &huma.Components{
 				Schemas: schemas,
 				SecuritySchemes: map[string]*huma.SecurityScheme{
@@ -68,7 +79,17 @@ func (s *Server) registerRoutes() error {
 		RejectUnknownQueryParameters: true,
 		Transformers:                 []huma.Transformer{translator(schemas)},
 	})
-	s.routes()
+	s.routeInfo()
+	s.routeOpen()
+	s.routeProof()
+	s.routeSessions()
+	s.routeCalls()
+	s.routePrompts()
+	s.routeRequests()
+	s.routeRules()
+	s.routeFiles()
+	s.routeJobs()
+	s.routeStatus()
 	s.byHand()
 	doc := s.api.OpenAPI()
 	neverNull(doc)
@@ -88,21 +109,6 @@ func (s *Server) registerRoutes() error {
 
 const aboutAPI = "A tool runtime for coding agents. Times are milliseconds since the epoch, or RFC 3339 where they are strings. " +
 	"A request that fails is answered with a problem (RFC 9457)."
-
-func tags() []*huma.Tag {
-	return []*huma.Tag{
-		{Name: "server", Description: "the server itself, and getting into it"},
-		{Name: "events", Description: "what happens, as it happens"},
-		{Name: "sessions", Description: "conversations, and what calls share"},
-		{Name: "calls", Description: "calls of tools"},
-		{Name: "prompts", Description: "agents at work"},
-		{Name: "requests", Description: "what waits for a person"},
-		{Name: "rules", Description: "what is allowed"},
-		{Name: "files", Description: "files, what was changed, and taking it back"},
-		{Name: "jobs", Description: "commands in the background"},
-		{Name: "status", Description: "other programs that work here"},
-	}
-}
 
 // marshal encodes without escaping for HTML, which nobody asked for.
 func marshal(w io.Writer, v any) error {
@@ -161,20 +167,6 @@ func route[I, O any](s *Server, a about, handle func(context.Context, *I) (*O, e
 		}
 		return nil, p
 	})
-}
-
-func (s *Server) routes() {
-	s.routeInfo()
-	s.routeOpen()
-	s.routeProof()
-	s.routeSessions()
-	s.routeCalls()
-	s.routePrompts()
-	s.routeRequests()
-	s.routeRules()
-	s.routeFiles()
-	s.routeJobs()
-	s.routeStatus()
 }
 
 // byHand describes the two routes that huma does not serve.

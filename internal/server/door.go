@@ -124,7 +124,13 @@ func (d *door) run(ctx context.Context, r *runningCall, c tool.Call) {
 		<-r.after
 	}
 	d.writeBytes(line)
-	d.forget(key, r)
+	// The end of the call has been written.
+	close(r.ended)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.ending[key] == r {
+		delete(d.ending, key)
+	}
 }
 
 func (d *door) add(key callKey, r *runningCall) bool {
@@ -153,37 +159,6 @@ func (d *door) remove(key callKey, r *runningCall) {
 	delete(d.byID[key.id], key)
 	if len(d.byID[key.id]) == 0 {
 		delete(d.byID, key.id)
-	}
-}
-
-// forget says that the end of a call has been written.
-func (d *door) forget(key callKey, r *runningCall) {
-	close(r.ended)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.ending[key] == r {
-		delete(d.ending, key)
-	}
-}
-
-// told says that everything about a call has been written.
-func (d *door) told(key callKey) {
-	d.mu.Lock()
-	r := d.calls[key]
-	d.mu.Unlock()
-	if r != nil {
-		r.once.Do(func() { close(r.told) })
-	}
-}
-
-// waits says that a call waits for an answer: its slot is for others then. It
-// has been told, so the call has begun.
-func (d *door) waits(key callKey) {
-	d.mu.Lock()
-	r := d.calls[key]
-	d.mu.Unlock()
-	if r != nil {
-		r.free()
 	}
 }
 

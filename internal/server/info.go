@@ -138,7 +138,8 @@ func (s *Server) tools(_ context.Context, in *toolsInput) (*body[tools], error) 
 	if err != nil {
 		return nil, err
 	}
-	s.loadSources()
+	// What other programs have and is not there in time follows, and an event tells so.
+	s.gathered.Do(func() { s.rt.Ready(s.life) })
 	var out []toolInfo
 	for _, spec := range s.rt.Tools(tool.Audience{Agent: who.Name, Provider: in.Provider, Model: in.Model}) {
 		schema := object(`{"type":"object"}`)
@@ -153,10 +154,4 @@ func (s *Server) tools(_ context.Context, in *toolsInput) (*body[tools], error) 
 		})
 	}
 	return answerOf(tools{list(out)}), nil
-}
-
-// loadSources brings in what other programs have, once. What is not there in time
-// follows, and an event tells so.
-func (s *Server) loadSources() {
-	s.gathered.Do(func() { s.rt.Ready(s.life) })
 }

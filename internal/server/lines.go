@@ -42,7 +42,15 @@ func ServeLines(ctx context.Context, rt *helve.Runtime, o LinesOptions) error {
 		d.shared = rt.NewID("ses")
 	}
 	if o.Events {
-		d.tellEvents()
+		d.events = true
+		d.telling.Go(func() {
+			l := listener{d: d, parents: map[callKey]string{}}
+			for e := range d.rt.Events(context.Background(), 0) {
+				d.tell(e)
+				l.hear(e)
+			}
+			d.toldAll()
+		})
 	}
 	return d.serve(o.In)
 }
@@ -180,19 +188,6 @@ func (d *door) writeBytes(line []byte) {
 	}
 }
 
-// tellEvents writes every event of the runtime, in order.
-func (d *door) tellEvents() {
-	d.events = true
-	d.telling.Go(func() {
-		l := listener{d: d, parents: map[callKey]string{}}
-		for e := range d.rt.Events(context.Background(), 0) {
-			d.tell(e)
-			l.hear(e)
-		}
-		d.toldAll()
-	})
-}
-
 // A listener lets calls go on by what is told about them.
 type listener struct {
 	d       *door
@@ -208,7 +203,12 @@ func (l *listener) hear(e event.Event) {
 	case event.CallFinished:
 		key := callKey{p.Session, p.ID}
 		delete(l.parents, key)
-		l.d.told(key)
+		l.d.mu.Lock()
+		r := l.d.calls[key]
+		l.d.mu.Unlock()
+		if r != nil {
+			r.once.Do(func() { close(r.told) })
+		}
 	case event.PermissionAsked:
 		l.waits(p.Session, p.Call)
 	case event.QuestionAsked:
@@ -230,7 +230,12 @@ func (l *listener) waits(session string, c *permission.CallRef) {
 	if parent, ok := l.parents[key]; ok {
 		key.id = parent
 	}
-	l.d.waits(key)
+	l.d.mu.Lock()
+	r := l.d.calls[key]
+	l.d.mu.Unlock()
+	if r != nil {
+		r.free()
+	}
 }
 
 func (d *door) tell(e event.Event) {

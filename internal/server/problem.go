@@ -104,10 +104,6 @@ func notFound(format string, args ...any) *problem {
 	return newProblem(http.StatusNotFound, "not-found", fmt.Sprintf(format, args...))
 }
 
-func busyProblem() *problem {
-	return newProblem(http.StatusConflict, "busy", agent.ErrBusy.Error()+": another turn works on it; wait for its end, or stop it")
-}
-
 func closedProblem() *problem {
 	return newProblem(http.StatusServiceUnavailable, "closed", "The server is closing. Try again when it is back.").withHeader("Retry-After", "1")
 }
@@ -131,7 +127,11 @@ func badRequests(issues []issue) *problem {
 	p := newProblem(http.StatusUnprocessableEntity, "bad-request", "The request does not fit.").withKind(tool.InvalidInput)
 	p.Issues = issues[:min(len(issues), maxIssues)]
 	if len(issues) > 0 {
-		p.Detail = fmt.Sprintf("The request does not fit: %s: %s.", pathString(issues[0].Path), issues[0].Message)
+		steps := make([]string, len(issues[0].Path))
+		for i, step := range issues[0].Path {
+			steps[i] = fmt.Sprint(step)
+		}
+		p.Detail = fmt.Sprintf("The request does not fit: %s: %s.", strings.Join(steps, "."), issues[0].Message)
 	}
 	if more := len(issues) - 1; more > 0 {
 		p.Detail += fmt.Sprintf(" There are %d more issues.", more)
@@ -142,14 +142,6 @@ func badRequests(issues []issue) *problem {
 // badCursor is a place in a list that there is not.
 func badCursor() *problem {
 	return badRequest("no page said this as its next: leave it out to begin with the newest", "query", "before")
-}
-
-func pathString(path []any) string {
-	steps := make([]string, len(path))
-	for i, step := range path {
-		steps[i] = fmt.Sprint(step)
-	}
-	return strings.Join(steps, ".")
 }
 
 // statusOf is the status of a kind of failure; false for one that is not known.
@@ -175,7 +167,13 @@ func problemOf(err error) *problem {
 		return p
 	}
 	if e, ok := errors.AsType[*tool.Error](err); ok {
-		return failedCall(e, err)
+		status, _ := statusOf(e.Kind)
+		p := newProblem(status, e.Code, err.Error()).withKind(e.Kind)
+		p.Hint, p.Reason = e.Hint, e.Reason()
+		for _, i := range e.Issues[:min(len(e.Issues), maxIssues)] {
+			p.Issues = append(p.Issues, issue{Path: append([]any{}, i.Path...), Code: i.Code, Message: i.Message, Expected: i.Expected, Received: i.Received})
+		}
+		return p
 	}
 	switch {
 	case errors.Is(err, agent.ErrBusy):
@@ -206,50 +204,34 @@ func refusal(err error) error {
 	return p
 }
 
-func failedCall(e *tool.Error, err error) *problem {
-	status, _ := statusOf(e.Kind)
-	p := newProblem(status, e.Code, err.Error()).withKind(e.Kind)
-	p.Hint, p.Reason = e.Hint, e.Reason()
-	for _, i := range e.Issues[:min(len(e.Issues), maxIssues)] {
-		p.Issues = append(p.Issues, issue{Path: append([]any{}, i.Path...), Code: i.Code, Message: i.Message, Expected: i.Expected, Received: i.Received})
-	}
-	return p
-}
-
 // translator makes problems of huma's own errors. It is a transformer, so that
 // no variable of huma has to be set.
 func translator(schemas huma.Registry) huma.Transformer {
 	return func(ctx huma.Context, _ string, v any) (any, error) {
 		if e, ok := v.(*huma.ErrorModel); ok {
-			return translate(e, func(where []any) []string { return keysAt(ctx.Operation(), schemas, where) }), nil
+			issues := []issue{}
+			for _, d := range e.Errors {
+				if d == nil {
+					continue
+				}
+				i := issueOf(d)
+				if last := len(i.Path) - 1; i.Code == "unknown" && last > 0 {
+					i.Message += suggestKey(i.Path[last], keysAt(ctx.Operation(), schemas, i.Path[:last]))
+				}
+				issues = append(issues, i)
+			}
+			p := badRequests(issues)
+			if len(issues) == 0 {
+				p.Detail = "The request does not fit: " + e.Detail + "."
+			}
+			if e.Status >= http.StatusInternalServerError {
+				p = broken(e.Detail)
+			}
+			p.Status, p.Title = e.Status, http.StatusText(e.Status)
+			return p, nil
 		}
 		return v, nil
 	}
-}
-
-// translate makes a problem of an error of huma. keys tells which keys there are
-// at a place of the request; none where that is not known.
-func translate(e *huma.ErrorModel, keys func(where []any) []string) *problem {
-	issues := []issue{}
-	for _, d := range e.Errors {
-		if d == nil {
-			continue
-		}
-		i := issueOf(d)
-		if last := len(i.Path) - 1; i.Code == "unknown" && last > 0 {
-			i.Message += suggestKey(i.Path[last], keys(i.Path[:last]))
-		}
-		issues = append(issues, i)
-	}
-	p := badRequests(issues)
-	if len(issues) == 0 {
-		p.Detail = "The request does not fit: " + e.Detail + "."
-	}
-	if e.Status >= http.StatusInternalServerError {
-		p = broken(e.Detail)
-	}
-	p.Status, p.Title = e.Status, http.StatusText(e.Status)
-	return p
 }
 
 // suggestKey says which key was probably meant, or else which there are.

@@ -94,11 +94,6 @@ func (s *Server) turn(ctx context.Context, session string, wait bool, run func(c
 		}
 		return nil, context.Cause(ctx)
 	}
-	return s.outcome(t, wait)
-}
-
-// outcome is how a turn stands that has begun, or is over.
-func (s *Server) outcome(t *turn, wait bool) (*reply, error) {
 	select {
 	case <-t.done:
 	default:

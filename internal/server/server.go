@@ -2,11 +2,13 @@ package server
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"iter"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -106,7 +108,7 @@ func New(o Options) (*Server, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{
-		opt: o, rt: o.Runtime, log: o.Logger, instance: randomName(), started: time.Now(),
+		opt: o, rt: o.Runtime, log: o.Logger, instance: strings.ToLower(rand.Text()[:12]), started: time.Now(),
 		codes: auth.NewCodes(nil), watch: newWatch(), turns: newTurns(), rooms: make(chan struct{}, maxDetached), waits: make(chan struct{}, maxWaiting),
 	}
 	s.life, s.end = context.WithCancelCause(context.Background())

@@ -1,9 +1,7 @@
 package server
 
 import (
-	"crypto/rand"
 	"encoding/json"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -185,8 +183,5 @@ func wholeResult(r *tool.Result) *tool.Result {
 	}
 	return &out
 }
-
-// randomName is a short name that no other process has.
-func randomName() string { return strings.ToLower(rand.Text()[:12]) }
 
 func millis(t time.Time) int64 { return t.UnixMilli() }

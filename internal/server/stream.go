@@ -404,7 +404,7 @@ func (s *stream) send(frames []encodedEvent) (wrote, ok bool) {
 		}
 		s.told = before.seq
 	}
-	if s.filter.matchesAll() {
+	if s.filter.sessions == nil && s.filter.kinds == nil {
 		return before != nil, true
 	}
 	if before != nil {

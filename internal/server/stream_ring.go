@@ -106,8 +106,6 @@ type eventFilter struct {
 	kinds    []string
 }
 
-func (w eventFilter) matchesAll() bool { return w.sessions == nil && w.kinds == nil }
-
 func (w eventFilter) wants(f *encodedEvent) bool {
 	return f.everyone || (w.sessions == nil || slices.Contains(w.sessions, f.session)) &&
 		(w.kinds == nil || slices.Contains(w.kinds, f.kind))

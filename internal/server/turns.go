@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"net/http"
 	"sync"
 
 	"github.com/helve-dev/helve/agent"
@@ -84,7 +85,7 @@ func (ts *turns) claimSession(t *turn) error {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	if ts.by[t.session] != nil {
-		return busyProblem()
+		return newProblem(http.StatusConflict, "busy", agent.ErrBusy.Error()+": another turn works on it; wait for its end, or stop it")
 	}
 	ts.by[t.session] = t
 	return nil
