@@ -30,7 +30,12 @@ func (c *lineConn) scan() {
 		data, err := c.line()
 		if err == nil {
 			if x, ctx, cancel := c.express(data); x != nil {
-				c.relay()
+				// Another goroutine reads on.
+				select {
+				case c.turn <- struct{}{}:
+				default:
+					go c.scan()
+				}
 				c.runFast(ctx, x)
 				cancel(nil)
 				if idle == nil {
@@ -56,15 +61,6 @@ func (c *lineConn) scan() {
 		if err != nil && err != errLongLine {
 			return
 		}
-	}
-}
-
-// relay lets another goroutine read.
-func (c *lineConn) relay() {
-	select {
-	case c.turn <- struct{}{}:
-	default:
-		go c.scan()
 	}
 }
 

@@ -27,7 +27,13 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) {
 		id := r.Header.Get(sessionHeader)
 		if r.Method == http.MethodDelete {
-			s.cancelAll(id)
+			// The session would wait for its calls otherwise.
+			s.mu.Lock()
+			se := s.names[id]
+			s.mu.Unlock()
+			if se != nil {
+				se.end()
+			}
 		}
 		number, ok := s.trackRequest(r.Context(), id)
 		if !ok {
@@ -83,17 +89,6 @@ func (s *Server) stream(req mcp.Request) context.Context {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.streams[extra.Header.Get(streamHeader)]
-}
-
-// cancelAll cancels the calls of a session that is about to end, which would
-// wait for them otherwise.
-func (s *Server) cancelAll(id string) {
-	s.mu.Lock()
-	se := s.names[id]
-	s.mu.Unlock()
-	if se != nil {
-		se.end()
-	}
 }
 
 // expire ends an HTTP session that no request has been open for.

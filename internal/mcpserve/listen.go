@@ -93,7 +93,13 @@ func (h *sharedRuntime) catchUp() {
 		h.withdrawRequest(id)
 	}
 	h.toolsChanged()
-	h.anythingChanged()
+	// Anything may have changed.
+	h.relisted(event.MCPRelisted{Resources: true, Prompts: true})
+	for _, se := range h.everybody() {
+		for _, w := range se.watched(h) {
+			se.notify(h, notice{method: updatedMethod, uri: w.uri})
+		}
+	}
 }
 
 // withdrawRequest cancels a request that was answered elsewhere, or needs no answer any more.

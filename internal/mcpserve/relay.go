@@ -278,16 +278,6 @@ func (h *sharedRuntime) cameOrWent(e event.MCPChanged) {
 	}
 }
 
-// anythingChanged notifies clients of everything that may have changed.
-func (h *sharedRuntime) anythingChanged() {
-	h.relisted(event.MCPRelisted{Resources: true, Prompts: true})
-	for _, se := range h.everybody() {
-		for _, w := range se.watched(h) {
-			se.notify(h, notice{method: updatedMethod, uri: w.uri})
-		}
-	}
-}
-
 // offered is an entry that a server lists: its key, and the entry as received.
 type offered struct {
 	server, key string

@@ -108,7 +108,11 @@ func sampledMessages(m model.Message) (out []*mcp.SamplingMessageV2) {
 	for _, p := range m.Parts {
 		switch {
 		case p.Result != nil:
-			results = append(results, sampledResult(p.Result))
+			out := &mcp.ToolResultContent{ToolUseID: p.Result.ID, Content: []mcp.Content{&mcp.TextContent{Text: p.Result.Output}}, IsError: p.Result.Failed}
+			for _, f := range p.Result.Files {
+				out.Content = append(out.Content, sampledFile(f))
+			}
+			results = append(results, out)
 		case p.Call != nil:
 			others = append(others, &mcp.ToolUseContent{ID: p.Call.ID, Name: p.Call.Name, Input: callInput(p.Call.Input)})
 		case p.File != nil:
@@ -121,14 +125,6 @@ func sampledMessages(m model.Message) (out []*mcp.SamplingMessageV2) {
 		if len(content) > 0 {
 			out = append(out, &mcp.SamplingMessageV2{Role: mcp.Role(m.Role), Content: content})
 		}
-	}
-	return out
-}
-
-func sampledResult(r *model.Result) *mcp.ToolResultContent {
-	out := &mcp.ToolResultContent{ToolUseID: r.ID, Content: []mcp.Content{&mcp.TextContent{Text: r.Output}}, IsError: r.Failed}
-	for _, f := range r.Files {
-		out.Content = append(out.Content, sampledFile(f))
 	}
 	return out
 }

@@ -238,11 +238,6 @@ func (s *Server) initialize(ss *mcp.ServerSession, req mcp.Request, next func() 
 	return res, nil
 }
 
-// errFull is the error for a new client when all sessions are busy.
-func errFull(most int) error {
-	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: fmt.Sprintf("the server has %d sessions at work and takes no more: try again later", most)}
-}
-
 // makeRoom ensures space for one more session, by closing the one that has been idle for longest.
 func (s *Server) makeRoom() error {
 	for {
@@ -267,7 +262,7 @@ func (s *Server) makeRoom() error {
 		}
 		s.mu.Unlock()
 		if old == nil {
-			return errFull(s.most)
+			return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: fmt.Sprintf("the server has %d sessions at work and takes no more: try again later", s.most)}
 		}
 		s.log.Info("a session has to go, because there are too many", "session", old.name)
 		old.close()

@@ -13,7 +13,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/helve-dev/helve/internal/text"
-	"github.com/helve-dev/helve/tool"
 )
 
 const (
@@ -249,13 +248,6 @@ func (se *session) windUp() {
 func (se *session) close() {
 	se.end()
 	_ = se.ss.Close() // it is gone either way
-}
-
-// audience returns who tools are listed for. Its flags are those of the runtime, so that what is
-// listed can be called.
-func (se *session) audience() tool.Audience {
-	o := se.s.opt
-	return tool.Audience{Client: clientKind, Provider: o.Provider, Model: o.Model, Agent: o.Agent}
 }
 
 // logToClient sends a log message to the client, if it wants such messages.

@@ -61,7 +61,15 @@ func newSheet(req permission.Request, caller string) sheet {
 		fmt.Fprintf(&head, " (asked by the tool %s)", text.VisibleLine(caller))
 	}
 	head.WriteByte('\n')
-	things, missing := unitsOf(req).shownLines()
+	// What needs attention most comes first.
+	all := units(slices.Clone(req.Asked))
+	if len(all) == 0 { // what is asked about is all of it
+		for _, p := range req.Patterns {
+			all = append(all, permission.Decision{Pattern: p})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b permission.Decision) int { return cmp.Compare(strictness(a), strictness(b)) })
+	things, missing := all.shownLines()
 	if missing != "" {
 		fmt.Fprintf(&head, "THIS IS TOO LONG TO BE JUDGED IN A FORM, so it can only be rejected here: %s.\n", missing)
 	}
@@ -91,18 +99,6 @@ func newSheet(req permission.Request, caller string) sheet {
 
 // units are the things that are asked about.
 type units []permission.Decision
-
-// unitsOf sorts the parts of a request so that those that need attention most come first.
-func unitsOf(req permission.Request) units {
-	all := units(slices.Clone(req.Asked))
-	if len(all) == 0 { // what is asked about is all of it
-		for _, p := range req.Patterns {
-			all = append(all, permission.Decision{Pattern: p})
-		}
-	}
-	slices.SortStableFunc(all, func(a, b permission.Decision) int { return cmp.Compare(strictness(a), strictness(b)) })
-	return all
-}
 
 func strictness(d permission.Decision) int {
 	switch {

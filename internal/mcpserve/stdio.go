@@ -56,13 +56,19 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 		if err == nil {
 			err = c.failure()
 		}
-		if gone(err) {
+		// The client has closed its end.
+		if errors.Is(err, io.ErrClosedPipe) || errors.Is(err, os.ErrClosed) || errors.Is(err, syscall.EPIPE) {
 			err = nil
 		}
 	}
 	c.halt(cause)
 	finishesWithin(closeWait, c.rides.Wait)
-	s.endSession(ss)
+	s.mu.Lock()
+	se := s.sessions[ss]
+	s.mu.Unlock()
+	if se != nil {
+		se.endStays()
+	}
 	s.halls.closeIdle()
 	return err
 }
@@ -70,7 +76,12 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 // shutDown cancels what the session does and waits for its end, but not for a
 // client that takes nothing any more.
 func (c *lineConn) shutDown(ss *mcp.ServerSession, ended <-chan error) error {
-	c.server.hangUp(ss)
+	c.server.mu.Lock()
+	se := c.server.sessions[ss]
+	c.server.mu.Unlock()
+	if se != nil {
+		se.end()
+	}
 	_ = c.Close()
 	timer := time.NewTimer(closeWait)
 	defer timer.Stop()
@@ -79,31 +90,6 @@ func (c *lineConn) shutDown(ss *mcp.ServerSession, ended <-chan error) error {
 		return err
 	case <-timer.C:
 		return nil
-	}
-}
-
-// gone reports whether an error only means that the client has closed its end.
-func gone(err error) bool {
-	return errors.Is(err, io.ErrClosedPipe) || errors.Is(err, os.ErrClosed) || errors.Is(err, syscall.EPIPE)
-}
-
-// hangUp cancels what a session does.
-func (s *Server) hangUp(ss *mcp.ServerSession) {
-	s.mu.Lock()
-	se := s.sessions[ss]
-	s.mu.Unlock()
-	if se != nil {
-		se.end()
-	}
-}
-
-// endSession ends a session whose connection has ended, and waits for that.
-func (s *Server) endSession(ss *mcp.ServerSession) {
-	s.mu.Lock()
-	se := s.sessions[ss]
-	s.mu.Unlock()
-	if se != nil {
-		se.endStays()
 	}
 }
 

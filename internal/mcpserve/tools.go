@@ -44,7 +44,9 @@ func (h *sharedRuntime) loadSources(life context.Context) {
 
 // visibleTools returns the tools that the session is shown, and a digest of them.
 func (se *session) visibleTools(h *sharedRuntime) ([]*mcp.Tool, string, error) {
-	specs := h.rt.Tools(se.audience())
+	// The flags are those of the runtime, so that what is listed can be called.
+	o := se.s.opt
+	specs := h.rt.Tools(tool.Audience{Client: clientKind, Provider: o.Provider, Model: o.Model, Agent: o.Agent})
 	tools := make([]*mcp.Tool, 0, len(specs))
 	for _, spec := range specs {
 		if spec.External && se.s.opt.Compact {
