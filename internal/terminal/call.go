@@ -30,16 +30,6 @@ type underway struct {
 	output               []string // the last lines that it printed
 }
 
-// progress learns how a call is getting on.
-func (u *underway) progress(p event.CallProgress) {
-	if p.Title != "" && u.title == "" {
-		u.title = p.Title
-	}
-	if out, ok := p.Metadata["output"].(string); ok {
-		u.output = lastLines(out, mostOutput)
-	}
-}
-
 // lastLines are the last lines of a text that are not blank at its end.
 func lastLines(s string, most int) []string {
 	s = strings.TrimRight(s, "\n\r\t ")

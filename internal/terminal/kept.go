@@ -78,7 +78,14 @@ func BrokenTurn(said []message.Message) string {
 	case last.Info.Role == message.User:
 		return "there is no answer"
 	case last.Info.Error != nil:
-		return failedBy(last.Info.Error)
+		e := last.Info.Error
+		switch {
+		case e.Name == "MessageAbortedError":
+			return "it was stopped"
+		case e.Data.Message != "":
+			return firstSentence(e.Data.Message)
+		}
+		return e.Name
 	case slices.ContainsFunc(last.Parts, atWork):
 		return "a call had not ended"
 	case finish == model.Length:
@@ -87,17 +94,6 @@ func BrokenTurn(said []message.Message) string {
 		return "the answer has no end"
 	}
 	return ""
-}
-
-// failedBy says why an answer broke off.
-func failedBy(e *message.Failure) string {
-	switch {
-	case e.Name == "MessageAbortedError":
-		return "it was stopped"
-	case e.Data.Message != "":
-		return firstSentence(e.Data.Message)
-	}
-	return e.Name
 }
 
 // atWork reports whether a part is a call that has not ended.

@@ -216,22 +216,17 @@ func (p *keyParser) readKey() (int, Key) {
 		return p.sequence()
 	}
 	if b[0] < ' ' || b[0] == 0x7f {
-		return 1, Key{name: controlKey(b[0])}
+		keys := [...]keyName{
+			1: home, 2: left, 3: interrupt, 4: endOfInput, 5: end, 6: right, 8: backspace, 9: tab, 10: newLine,
+			11: killEnd, 12: clearScreen, 13: enter, 14: down, 16: up, 21: killStart, 23: killWord, 0x7f: backspace,
+		}
+		return 1, Key{name: keys[b[0]]}
 	}
 	if !utf8.FullRune(b) {
 		return 0, Key{}
 	}
 	r, size := utf8.DecodeRune(b)
 	return size, Key{typed, string(r)}
-}
-
-// controlKey is the key that a control character stands for.
-func controlKey(c byte) keyName {
-	keys := [...]keyName{
-		1: home, 2: left, 3: interrupt, 4: endOfInput, 5: end, 6: right, 8: backspace, 9: tab, 10: newLine,
-		11: killEnd, 12: clearScreen, 13: enter, 14: down, 16: up, 21: killStart, 23: killWord, 0x7f: backspace,
-	}
-	return keys[c]
 }
 
 // sequence reads what an escape begins.

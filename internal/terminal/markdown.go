@@ -194,7 +194,7 @@ func (m *Markdown) start(s []byte) (n int, wait bool) {
 		return 0, true
 	}
 	n = look.at
-	if l.kind.takesLine() {
+	if l.kind == blankLeaf || l.kind == ruleLeaf || l.kind == fenceLeaf || l.kind == closeLeaf {
 		n = end + 1
 	}
 	m.beginLeaf(l)
@@ -233,7 +233,12 @@ func (m *Markdown) beginLeaf(l leaf) {
 		m.fence = nil
 	case fenceLeaf:
 		m.fence = &l
-		m.openFence(l)
+		switch {
+		case !m.o.Color:
+			m.out.WriteString(l.first.text + l.mark + Safe(l.info) + "\n")
+		case l.info != "" || l.first.text != l.rest.text:
+			m.out.WriteString(l.first.text + dim.paint("["+Safe(l.info)+"]") + "\n")
+		}
 	case ruleLeaf:
 		m.out.WriteString(l.first.text + m.rule() + "\n")
 	default:
@@ -248,15 +253,6 @@ func (m *Markdown) printOwedBlank() {
 		m.out.WriteString(strings.TrimRight(m.o.Prefix, " ") + "\n")
 	}
 	m.blank, m.begun = false, true
-}
-
-func (m *Markdown) openFence(l leaf) {
-	switch {
-	case !m.o.Color:
-		m.out.WriteString(l.first.text + l.mark + Safe(l.info) + "\n")
-	case l.info != "" || l.first.text != l.rest.text:
-		m.out.WriteString(l.first.text + dim.paint("["+Safe(l.info)+"]") + "\n")
-	}
 }
 
 func (m *Markdown) rule() string {

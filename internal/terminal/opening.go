@@ -19,11 +19,6 @@ const (
 	rowLeaf   // of a table
 )
 
-// takesLine reports whether lines of a kind are used up with their beginning.
-func (k leafKind) takesLine() bool {
-	return k == blankLeaf || k == ruleLeaf || k == fenceLeaf || k == closeLeaf
-}
-
 // A leaf is a line whose kind is known.
 type leaf struct {
 	kind        leafKind
@@ -80,7 +75,18 @@ func (o *opening) read() leaf {
 		default:
 			var n int
 			if n, more = o.item(); n > 0 {
-				o.bullet(&l, n)
+				// The mark of a list item.
+				mark := o.s[o.at : o.at+n]
+				if o.m.o.Color && n == 1 {
+					mark = "•"
+				}
+				o.at += n
+				if o.at < len(o.s) {
+					o.at++ // the blank after it
+				}
+				l.first = l.first.add(mark+" ", "")
+				l.rest = l.rest.add(strings.Repeat(" ", n+1), "")
+				l.indent += n + 1
 				items = true
 			} else if !more {
 				return l
@@ -230,21 +236,6 @@ func (o *opening) item() (n int, more bool) {
 		return 0, false
 	}
 	return n, false
-}
-
-// bullet takes the mark of a list item.
-func (o *opening) bullet(l *leaf, n int) {
-	mark := o.s[o.at : o.at+n]
-	if o.m.o.Color && n == 1 {
-		mark = "•"
-	}
-	o.at += n
-	if o.at < len(o.s) {
-		o.at++ // the blank after it
-	}
-	l.first = l.first.add(mark+" ", "")
-	l.rest = l.rest.add(strings.Repeat(" ", n+1), "")
-	l.indent += n + 1
 }
 
 // inFence decides what a line is that stands in code.

@@ -41,38 +41,28 @@ func (v *Split) Event(e event.Event) {
 		}
 	case event.PartUpdated:
 		if p.Part.Type == message.Text && v.answer[p.Part.Message] {
-			v.update(p.Part)
+			n := v.parts[p.Part.ID]
+			v.parts[p.Part.ID] = max(n, len(p.Part.Text))
+			if len(p.Part.Text) > n {
+				v.write(p.Part.ID, p.Part.Text[n:])
+			}
+			if p.Part.Time != nil && p.Part.Time.End != 0 {
+				v.endLine() // what is printed next may be on the same screen
+			}
 			return
 		}
 	case event.PartRemoved:
 		if n, begun := v.parts[p.Part]; begun {
 			delete(v.parts, p.Part)
-			v.breakOff(n)
+			v.endLine()
+			if n > 0 && !v.broken {
+				v.broken = true
+				v.rest.Note(brokeOff)
+			}
 			return
 		}
 	}
 	v.rest.Event(e)
-}
-
-// update writes what is new of a text.
-func (v *Split) update(p message.Part) {
-	n := v.parts[p.ID]
-	v.parts[p.ID] = max(n, len(p.Text))
-	if len(p.Text) > n {
-		v.write(p.ID, p.Text[n:])
-	}
-	if p.Time != nil && p.Time.End != 0 {
-		v.endLine() // what is printed next may be on the same screen
-	}
-}
-
-// breakOff reports that words which cannot be erased are not the answer.
-func (v *Split) breakOff(written int) {
-	v.endLine()
-	if written > 0 && !v.broken {
-		v.broken = true
-		v.rest.Note(brokeOff)
-	}
 }
 
 func (v *Split) write(part, words string) {

@@ -133,7 +133,16 @@ func (m *Markdown) table(rows []row, cols []column) bool {
 	for i, fields := range texts {
 		m.tableRow(rows[0].rest, fields, cols, i == 0)
 		if i == 0 {
-			m.tableRule(rows[0].rest, cols)
+			// The rule below the head.
+			parts := make([]string, len(cols))
+			for i, c := range cols {
+				parts[i] = strings.Repeat(m.bar("-", "─"), c.width+2)
+			}
+			line := strings.Join(parts, m.bar("|", "┼"))
+			if !m.o.Color {
+				line = "|" + line + "|"
+			}
+			m.out.WriteString(rows[0].rest.text + m.o.pen(dim).paint(line) + "\n")
 		}
 	}
 	return true
@@ -226,16 +235,4 @@ func pad(s string, c column) string {
 		left = free / 2
 	}
 	return strings.Repeat(" ", left) + s + strings.Repeat(" ", free-left)
-}
-
-func (m *Markdown) tableRule(before prefix, cols []column) {
-	parts := make([]string, len(cols))
-	for i, c := range cols {
-		parts[i] = strings.Repeat(m.bar("-", "─"), c.width+2)
-	}
-	line := strings.Join(parts, m.bar("|", "┼"))
-	if !m.o.Color {
-		line = "|" + line + "|"
-	}
-	m.out.WriteString(before.text + m.o.pen(dim).paint(line) + "\n")
 }

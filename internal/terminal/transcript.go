@@ -11,7 +11,6 @@ import (
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/model"
-	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/record"
 )
 
@@ -118,10 +117,19 @@ func (t *Transcript) Event(e event.Event) {
 		t.ownCall(p)
 	case event.CallProgress:
 		if c := t.calls[p.ID]; c != nil {
-			c.progress(p)
+			if p.Title != "" && c.title == "" {
+				c.title = p.Title
+			}
+			if out, ok := p.Metadata["output"].(string); ok {
+				c.output = lastLines(out, mostOutput)
+			}
 		}
 	case event.PermissionAsked:
-		t.addRequest(p.Request)
+		// A request shows its diff itself.
+		if diff, _ := p.Request.Metadata["diff"].(string); diff != "" && p.Request.Call != nil {
+			t.seen[p.Request.Call.Call] = true
+		}
+		t.beginQuestion(p.Request.Session)
 	case event.QuestionAsked:
 		t.beginQuestion(p.Session)
 	default:
@@ -149,7 +157,13 @@ func (t *Transcript) about(e event.Event) {
 		}
 	case event.TodosChanged:
 		if t.root(p.Session) {
-			t.todos(p)
+			list := make([]Todo, len(p.Todos))
+			for i, d := range p.Todos {
+				list[i] = Todo{Text: d.Content, Status: d.Status}
+			}
+			if len(list) > 0 {
+				t.addLines("todos", Todos(list, Options{Width: t.opt.Width, Color: t.opt.Color}))
+			}
 		}
 	case event.Missed:
 		t.addLines("note", t.style.Dim(text.Count(p.Count, "event was", "events were")+" too fast to be told.")+"\n")
@@ -253,7 +267,18 @@ func (t *Transcript) addText(part, words string) {
 		return
 	}
 	if t.part != part {
-		t.speak(part)
+		t.silence()
+		t.part = part
+		to := lazily{t, "words", &drawing{part: part, before: t.last}}
+		if t.thought[part] {
+			to.kind = "thoughts"
+		}
+		t.drawn = append(t.drawn, to.drawing)
+		if t.opt.Live {
+			t.words = NewMarkdown(to, Options{Width: t.opt.Width, Color: t.opt.Color, Dim: t.thought[part]})
+		} else {
+			t.words = &safeWords{to: to}
+		}
 	}
 	t.told[part] += len(words)
 	t.status.Erase()
@@ -271,22 +296,6 @@ func (t *Transcript) addText(part, words string) {
 
 // sliceSize is how many bytes are printed at once. Between two slices a person can stop the output.
 const sliceSize = 4 << 10
-
-// speak begins to tell a part.
-func (t *Transcript) speak(part string) {
-	t.silence()
-	t.part = part
-	to := lazily{t, "words", &drawing{part: part, before: t.last}}
-	if t.thought[part] {
-		to.kind = "thoughts"
-	}
-	t.drawn = append(t.drawn, to.drawing)
-	if t.opt.Live {
-		t.words = NewMarkdown(to, Options{Width: t.opt.Width, Color: t.opt.Color, Dim: t.thought[part]})
-	} else {
-		t.words = &safeWords{to: to}
-	}
-}
 
 // silence ends the text that is being printed.
 func (t *Transcript) silence() {
@@ -362,24 +371,6 @@ func (t *Transcript) beginQuestion(session string) {
 	t.drawn = nil
 	t.status.Erase()
 	t.last = "question"
-}
-
-// addRequest prepares the output for a request, which shows its diff itself.
-func (t *Transcript) addRequest(req permission.Request) {
-	if diff, _ := req.Metadata["diff"].(string); diff != "" && req.Call != nil {
-		t.seen[req.Call.Call] = true
-	}
-	t.beginQuestion(req.Session)
-}
-
-func (t *Transcript) todos(p event.TodosChanged) {
-	list := make([]Todo, len(p.Todos))
-	for i, d := range p.Todos {
-		list[i] = Todo{Text: d.Content, Status: d.Status}
-	}
-	if len(list) > 0 {
-		t.addLines("todos", Todos(list, Options{Width: t.opt.Width, Color: t.opt.Color}))
-	}
 }
 
 // Close tells what is held back, ends the line and erases what goes on.
