@@ -181,7 +181,7 @@ func (c *checker) setting(n *node, s *shape) (good, stays bool) {
 	case s.fields["enabled"] != nil:
 		n.switched("enabled", "false")
 	default:
-		n.disable()
+		n.switched("disabled", "true")
 	}
 	return good, good || s.stops
 }

@@ -24,7 +24,16 @@ func (l *loader) buildConfig() *Config {
 	l.agents()
 	l.models()
 	c.DefaultAgent = textOf(m.get("default_agent"))
-	c.Experimental = experimental(m.get("experimental"))
+	n := m.get("experimental")
+	c.Experimental = Experimental{
+		BatchTool:          truth(n.get("batch_tool")),
+		ContinueLoopOnDeny: truth(n.get("continue_loop_on_deny")),
+		OpenTelemetry:      truth(n.get("openTelemetry")),
+		MCPTimeout:         int(intValue(n.get("mcp_timeout"))),
+		PrimaryTools:       elemTexts(n.get("primary_tools")),
+		LSPTool:            truth(n.get("lsp_tool")),
+		PlanMode:           truth(n.get("plan_mode")),
+	}
 	if out := m.get("tool_output"); out != nil {
 		c.ToolOutput = ToolOutput{
 			MaxLines:      int(intValue(out.get("max_lines"))),
@@ -59,7 +68,13 @@ func (l *loader) buildConfig() *Config {
 	c.Raw = encode(m)
 	l.origins()
 	if c.PolicyError != nil {
-		l.denyAll()
+		// An invalid policy denies everything, so that a caller who ignores the error is safe.
+		from := permission.Source{}
+		if pe, ok := l.cfg.PolicyError.(*policyError); ok {
+			from = permission.Source{File: pe.problem.File, Line: pe.problem.Line}
+		}
+		all := permission.Rule{Permission: "*", Pattern: "*", Action: permission.Deny, From: from}
+		l.cfg.Ceilings = append(l.cfg.Ceilings, permission.Ruleset{all})
 	}
 	return c
 }
@@ -132,16 +147,6 @@ func maybe(v *node) *bool {
 	}
 	b := truth(v)
 	return &b
-}
-
-// denyAll makes an invalid policy deny everything, so that a caller who ignores the error is safe.
-func (l *loader) denyAll() {
-	from := permission.Source{}
-	if pe, ok := l.cfg.PolicyError.(*policyError); ok {
-		from = permission.Source{File: pe.problem.File, Line: pe.problem.Line}
-	}
-	all := permission.Rule{Permission: "*", Pattern: "*", Action: permission.Deny, From: from}
-	l.cfg.Ceilings = append(l.cfg.Ceilings, permission.Ruleset{all})
 }
 
 func (l *loader) origins() {
@@ -259,11 +264,27 @@ func (l *loader) agent(m member) Agent {
 		case "color":
 			a.Color = f.val.text
 		case "permission":
-			a.Permission = l.agentRules(f.val)
+			rules, e, err := f.val.policyRules(l.opt.Home)
+			for _, ce := range configErrors(err) {
+				in, at := e.originOf(ce.Offset)
+				l.void(l.addProblem(in, at, Problem{Key: "agent", Message: ce.Error(), Severity: Error}))
+			}
+			a.Permission = rules
 		case "options":
 			options.merge(f.val)
 		default:
-			agentNumber(&a, options, f)
+			// Unknown settings are options.
+			switch f.key {
+			case "steps":
+				a.Steps = int(intValue(f.val))
+			case "maxSteps":
+			case "temperature":
+				a.Temperature = float(f.val)
+			case "top_p":
+				a.TopP = float(f.val)
+			default:
+				options.put(f)
+			}
 		}
 	}
 	if a.Steps == 0 {
@@ -273,43 +294,6 @@ func (l *loader) agent(m member) Agent {
 		a.Options = encode(options)
 	}
 	return a
-}
-
-// agentNumber reads the numeric settings; unknown ones are options.
-func agentNumber(a *Agent, options *node, f member) {
-	switch f.key {
-	case "steps":
-		a.Steps = int(intValue(f.val))
-	case "maxSteps":
-	case "temperature":
-		a.Temperature = float(f.val)
-	case "top_p":
-		a.TopP = float(f.val)
-	default:
-		options.put(f)
-	}
-}
-
-func (l *loader) agentRules(n *node) permission.Ruleset {
-	rules, e, err := n.policyRules(l.opt.Home)
-	for _, ce := range configErrors(err) {
-		in, at := e.originOf(ce.Offset)
-		l.void(l.addProblem(in, at, Problem{Key: "agent", Message: ce.Error(), Severity: Error}))
-	}
-	return rules
-}
-
-func experimental(n *node) Experimental {
-	x := Experimental{
-		BatchTool:          truth(n.get("batch_tool")),
-		ContinueLoopOnDeny: truth(n.get("continue_loop_on_deny")),
-		OpenTelemetry:      truth(n.get("openTelemetry")),
-		MCPTimeout:         int(intValue(n.get("mcp_timeout"))),
-		PrimaryTools:       elemTexts(n.get("primary_tools")),
-		LSPTool:            truth(n.get("lsp_tool")),
-		PlanMode:           truth(n.get("plan_mode")),
-	}
-	return x
 }
 
 func section(m *node, key string) json.RawMessage {

@@ -56,14 +56,6 @@ func (l *loader) loadFolder(p location) {
 		l.unreadable(in, p, err)
 		return
 	}
-	l.listFolder(in)
-	for _, d := range docs {
-		l.document(in, d)
-	}
-}
-
-// listFolder lists a folder whose trust is known.
-func (l *loader) listFolder(in *input) {
 	f := Folder{Path: in.path, Guarded: in.guarded, Trusted: in.trusted}
 	if n := len(l.cfg.Sources); n > 0 && l.cfg.Sources[n-1].Path == in.path {
 		f.Changed = l.cfg.Sources[n-1].Changed
@@ -71,6 +63,9 @@ func (l *loader) listFolder(in *input) {
 	l.cfg.Folders = append(l.cfg.Folders, f)
 	if in.trusted {
 		l.cfg.Dirs = append(l.cfg.Dirs, in.path)
+	}
+	for _, d := range docs {
+		l.document(in, d)
 	}
 }
 
@@ -228,8 +223,18 @@ func (w *walker) hashFiles() (string, error) {
 	if err := w.walkDir(""); err != nil {
 		return "", err
 	}
-	if err := w.imported(); err != nil {
-		return "", err
+	// Scripts import files that the walk leaves out.
+	done := map[string]bool{}
+	for len(done) < len(w.imports) {
+		for _, rel := range slices.Sorted(maps.Keys(w.imports)) {
+			if done[rel] {
+				continue
+			}
+			done[rel] = true
+			if err := w.readFile(rel); err != nil && !absent(err) && !errors.Is(err, errNotRegular) {
+				return "", err
+			}
+		}
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
@@ -267,23 +272,6 @@ func (w *walker) learn(rel string, data []byte) {
 func leftOut(rel string) bool {
 	first, _, _ := strings.Cut(rel, "/")
 	return first != "node_modules" && (ownWay(first) || stray(rel))
-}
-
-// imported hashes files that scripts import although the walk leaves them out.
-func (w *walker) imported() error {
-	done := map[string]bool{}
-	for len(done) < len(w.imports) {
-		for _, rel := range slices.Sorted(maps.Keys(w.imports)) {
-			if done[rel] {
-				continue
-			}
-			done[rel] = true
-			if err := w.readFile(rel); err != nil && !absent(err) && !errors.Is(err, errNotRegular) {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 func (w *walker) walkDir(rel string) error {

@@ -194,7 +194,23 @@ func (l *loader) layer(in *input, root *node) {
 	if !in.trusted {
 		l.restrictUntrusted(root)
 	}
-	l.combine(root)
+	for _, key := range []string{"plugin", "instructions"} {
+		list, have := root.get(key), l.merged.get(key)
+		if list == nil {
+			continue
+		}
+		sum := &node{kind: 'a', in: list.in, at: list.at}
+		if have != nil {
+			sum.elems = append(sum.elems, have.elems...)
+		}
+		sum.extend(list, startsAt)
+		m := root.members[root.find(key)]
+		m.val = sum
+		root.put(m)
+	}
+	l.addUp(root, "hooks")
+	l.addUp(root, "custom")
+	l.merged.merge(root)
 	if examples := root.get("permission_examples"); examples != nil {
 		l.examples(examples)
 	}
@@ -229,27 +245,6 @@ func laterAgents(root *node) {
 		agents.merge(own)
 	}
 	root.put(member{"agent", agents, later.in, later.at})
-}
-
-// combine merges the settings of one file into the rest.
-func (l *loader) combine(root *node) {
-	for _, key := range []string{"plugin", "instructions"} {
-		list, have := root.get(key), l.merged.get(key)
-		if list == nil {
-			continue
-		}
-		sum := &node{kind: 'a', in: list.in, at: list.at}
-		if have != nil {
-			sum.elems = append(sum.elems, have.elems...)
-		}
-		sum.extend(list, startsAt)
-		m := root.members[root.find(key)]
-		m.val = sum
-		root.put(m)
-	}
-	l.addUp(root, "hooks")
-	l.addUp(root, "custom")
-	l.merged.merge(root)
 }
 
 // substitute replaces {env:} and {file:}. A value with an unresolvable reference gets the kind

@@ -30,9 +30,6 @@ func lspShape() *shape {
 	}}
 }
 
-// disable replaces a value by one that disables what it is about.
-func (n *node) disable() { n.switched("disabled", "true") }
-
 // switched replaces a value by one with a single switch.
 func (n *node) switched(key, to string) {
 	val := &node{kind: 'b', text: to, in: n.in, at: n.at}

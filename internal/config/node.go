@@ -365,8 +365,21 @@ func parse(in *input) (*node, []double, error) {
 	in.data = bytes.TrimPrefix(in.data, []byte("\xef\xbb\xbf"))
 	in.mixed = !utf8.Valid(in.data)
 	in.data = bytes.ToValidUTF8(in.data, []byte(string(utf8.RuneError)))
-	if at := tooDeep(in.data); at >= 0 {
-		return nil, nil, &syntaxError{at, fmt.Sprintf("nested deeper than %d levels", maxDepth)}
+	depth, found := 0, -1
+	scan(in.data, func(i int) bool {
+		switch in.data[i] {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		}
+		if depth > maxDepth {
+			found = i
+		}
+		return found < 0
+	})
+	if found >= 0 {
+		return nil, nil, &syntaxError{found, fmt.Sprintf("nested deeper than %d levels", maxDepth)}
 	}
 	if in.empty = onlyComments(in.data); in.empty {
 		return &node{kind: 'o', in: in}, nil, nil
@@ -430,24 +443,6 @@ func (in *input) syntax(err error) error {
 		return &syntaxError{at, "not JSON" + hint} // a link may lead to what is nobody's business
 	}
 	return &syntaxError{at, "not JSON: " + strings.ToValidUTF8(msg, "\ufffd") + hint}
-}
-
-// tooDeep returns where a text nests too deep, or -1.
-func tooDeep(b []byte) int {
-	depth, found := 0, -1
-	scan(b, func(i int) bool {
-		switch b[i] {
-		case '{', '[':
-			depth++
-		case '}', ']':
-			depth--
-		}
-		if depth > maxDepth {
-			found = i
-		}
-		return found < 0
-	})
-	return found
 }
 
 // quoteReferences returns the text with quotes around unquoted references, as in "port":

@@ -27,7 +27,20 @@ func (l *loader) load() {
 	var levels []string // the instance directory and those above it, nearest first
 	if !l.flag("DISABLE_PROJECT_CONFIG") {
 		levels = l.levels()
-		l.projectFiles(levels)
+		// Those of OpenCode go by ending, so that any .json overrides every .jsonc, as in OpenCode;
+		// then helve's by folder. Within each the nearest wins.
+		take := func(dir, name string) {
+			l.loadFile(location{path: filepath.Join(dir, name), kind: ofProject, guarded: true})
+		}
+		for _, name := range []string{"opencode.jsonc", "opencode.json"} {
+			for _, dir := range slices.Backward(levels) {
+				take(dir, name)
+			}
+		}
+		for _, dir := range slices.Backward(levels) {
+			take(dir, "helve.jsonc")
+			take(dir, "helve.json")
+		}
 	}
 	for _, name := range bothNames("CONFIG_CONTENT") {
 		if text := l.opt.Env(name); text != "" {
@@ -44,23 +57,6 @@ func (l *loader) load() {
 		if text := l.opt.Env(name); text != "" {
 			l.permissionText(l.envInput(name, text))
 		}
-	}
-}
-
-// projectFiles loads the project's files: OpenCode's by ending, so that any .json overrides every
-// .jsonc, as in OpenCode; then helve's by folder. Within each the nearest wins.
-func (l *loader) projectFiles(levels []string) {
-	take := func(dir, name string) {
-		l.loadFile(location{path: filepath.Join(dir, name), kind: ofProject, guarded: true})
-	}
-	for _, name := range []string{"opencode.jsonc", "opencode.json"} {
-		for _, dir := range slices.Backward(levels) {
-			take(dir, name)
-		}
-	}
-	for _, dir := range slices.Backward(levels) {
-		take(dir, "helve.jsonc")
-		take(dir, "helve.json")
 	}
 }
 

@@ -55,7 +55,7 @@ func readRegular(path string, limit int64) ([]byte, error) {
 	case errors.Is(err, disk.ErrNotRegular):
 		return nil, errNotRegular
 	case errors.Is(err, disk.ErrTooLarge):
-		return nil, tooBig(limit)
+		return nil, fmt.Errorf("%w: more than %d MiB", errTooBig, limit>>20)
 	}
 	return data, err
 }
@@ -69,10 +69,6 @@ func empty(dir string) bool {
 	defer f.Close()
 	_, err = f.Readdirnames(1)
 	return err == io.EOF
-}
-
-func tooBig(limit int64) error {
-	return fmt.Errorf("%w: more than %d MiB", errTooBig, limit>>20)
 }
 
 // absent reports whether an error means there is no such file.

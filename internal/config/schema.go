@@ -31,15 +31,11 @@ type shape struct {
 func anyShape() *shape    { return &shape{} }
 func textShape() *shape   { return &shape{kinds: "s"} }
 func boolShape() *shape   { return &shape{kinds: "b"} }
-func numberShape() *shape { return &shape{kinds: "n"} }
 func countShape() *shape  { return &shape{kinds: "n", above: true} }
 func objectShape() *shape { return &shape{kinds: "o", open: true} }
 func textsShape() *shape  { return &shape{kinds: "a", each: textShape()} }
 func stringMap() *shape   { return &shape{kinds: "o", each: textShape()} }
-func actionShape() *shape {
-	return &shape{kinds: "s", words: []string{"allow", "ask", "deny"}, policy: true}
-}
-func rulesShape() *shape { return &shape{kinds: "so", rules: true, policy: true} }
+func rulesShape() *shape  { return &shape{kinds: "so", rules: true, policy: true} }
 func toolsShape() *shape {
 	return &shape{kinds: "o", each: &shape{kinds: "b", policy: true}, policy: true, tools: true}
 }
@@ -158,7 +154,7 @@ func fileShape() *shape {
 			"mcp_timeout":           countShape(),
 			"disable_paste_summary": boolShape(),
 			"hook":                  objectShape(),
-			"chatMaxRetries":        numberShape(),
+			"chatMaxRetries":        &shape{kinds: "n"},
 			"lsp_tool":              boolShape(),
 			"plan_mode":             boolShape(),
 		}},
@@ -186,7 +182,7 @@ func fileShape() *shape {
 // ownFields are the keys that only helve's own files have.
 func ownFields() map[string]*shape {
 	return map[string]*shape{
-		"permission_examples": {kinds: "o", helve: true, policy: true, each: &shape{kinds: "o", each: actionShape(), policy: true}},
+		"permission_examples": {kinds: "o", helve: true, policy: true, each: &shape{kinds: "o", each: &shape{kinds: "s", words: []string{"allow", "ask", "deny"}, policy: true}, policy: true}},
 		"repair":              {kinds: "b", helve: true},
 		"durable":             {kinds: "b", helve: true},
 		"edit": {kinds: "o", helve: true, fields: map[string]*shape{

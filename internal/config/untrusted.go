@@ -163,23 +163,19 @@ func (l *loader) restrictUntrusted(root *node) {
 	allowed := Withheld{File: root.in.path, Why: whyUntrusted}
 	l.eachPolicy(root, func(agent, key string, rules permission.Ruleset) {
 		l.restrict(agent, rules)
-		allowed.add(key, rules)
+		// The key is that of the first rule that allows something.
+		before := allowed.Rules
+		for _, r := range rules {
+			if r.Action == permission.Allow {
+				allowed.Rules++
+			}
+		}
+		if before == 0 && allowed.Rules > 0 {
+			allowed.Key = key
+		}
 	})
 	if allowed.Rules > 0 {
 		l.cfg.Withheld = append(l.cfg.Withheld, allowed)
 	}
 	root.filterMembers(func(m member) bool { return !decides(m.key) })
-}
-
-// add counts the rules that allow something. The key is that of the first.
-func (w *Withheld) add(key string, rules permission.Ruleset) {
-	before := w.Rules
-	for _, r := range rules {
-		if r.Action == permission.Allow {
-			w.Rules++
-		}
-	}
-	if before == 0 && w.Rules > 0 {
-		w.Key = key
-	}
 }

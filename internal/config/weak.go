@@ -24,7 +24,25 @@ func (c *Config) weak(defaults permission.Ruleset) {
 			c.weakRules("agent."+a.Name+".permission", rules)
 		}
 	}
-	c.uncovered(defaults)
+	if len(c.Rules) > mostLooked {
+		return
+	}
+	lost := map[permission.Rule][]string{}
+	for _, d := range defaults {
+		if d.Permission != "read" || d.Action != permission.Ask {
+			continue
+		}
+		if r, ok := c.loosens(d); ok {
+			lost[r] = append(lost[r], d.Pattern)
+		}
+	}
+	for _, r := range c.Rules {
+		if patterns := lost[r]; patterns != nil {
+			delete(lost, r)
+			c.addRuleProblem(r, note, "permission."+r.Permission, fmt.Sprintf("%s also allows to read %s, which is asked about by default; to keep that, write %s after it",
+				ruleWords(r), list(patterns, `%q`, " and "), list(patterns, `%q: "ask"`, ", ")))
+		}
+	}
 }
 
 // weakRules reports rules that match nothing, or less than was intended.
@@ -67,30 +85,6 @@ func (c *Config) odd(key string, r permission.Rule) {
 		how = note
 	}
 	c.addRuleProblem(r, how, key+"."+r.Permission, fmt.Sprintf("%s is about %s with a colon; if it is meant as in Claude Code, write %q", ruleWords(r), before, before+" *"))
-}
-
-// uncovered reports rules that allow reading files which the default rules ask about because they
-// hold secrets.
-func (c *Config) uncovered(defaults permission.Ruleset) {
-	if len(c.Rules) > mostLooked {
-		return
-	}
-	lost := map[permission.Rule][]string{}
-	for _, d := range defaults {
-		if d.Permission != "read" || d.Action != permission.Ask {
-			continue
-		}
-		if r, ok := c.loosens(d); ok {
-			lost[r] = append(lost[r], d.Pattern)
-		}
-	}
-	for _, r := range c.Rules {
-		if patterns := lost[r]; patterns != nil {
-			delete(lost, r)
-			c.addRuleProblem(r, note, "permission."+r.Permission, fmt.Sprintf("%s also allows to read %s, which is asked about by default; to keep that, write %s after it",
-				ruleWords(r), list(patterns, `%q`, " and "), list(patterns, `%q: "ask"`, ", ")))
-		}
-	}
 }
 
 // loosens returns the rule that overrides a default one, unless a later one is as strict.
