@@ -149,7 +149,12 @@ func planChange(r Request) (*change, error) {
 
 func (r Request) check() error {
 	if !slices.Contains(Clients(), r.Client) {
-		return fmt.Errorf("client %q is not known; known are %s", r.Client, list(Clients()))
+		clients := Clients()
+		var words []string
+		for _, c := range clients {
+			words = append(words, string(c))
+		}
+		return fmt.Errorf("client %q is not known; known are %s", r.Client, strings.Join(words, ", "))
 	}
 	if r.Scope != User && r.Scope != Project {
 		return fmt.Errorf("scope %q is neither %s nor %s", r.Scope, User, Project)
@@ -221,12 +226,4 @@ func bareByte(c byte) bool {
 // absolute reports whether a path is absolute on this system or on Windows.
 func absolute(path string) bool {
 	return filepath.IsAbs(path) || len(path) > 2 && path[1] == ':' && (path[2] == '\\' || path[2] == '/')
-}
-
-func list(clients []Client) string {
-	var words []string
-	for _, c := range clients {
-		words = append(words, string(c))
-	}
-	return strings.Join(words, ", ")
 }

@@ -185,7 +185,7 @@ func (t *tomlText) removeTables(found []section) (*tomlText, error) {
 			from = t.all[i-1].from
 		}
 		if s.to == len(t.data) && t.data[s.to-1] != '\n' { // leave no last line end either
-			from -= len(t.data[:from]) - len(trimLine(t.data[:from]))
+			from -= len(t.data[:from]) - len(bytes.TrimSuffix(bytes.TrimSuffix(t.data[:from], []byte("\n")), []byte("\r")))
 		}
 		if n := len(pieces); n > 0 && pieces[n-1].to > from {
 			from = pieces[n-1].to
@@ -203,10 +203,6 @@ func (t *tomlText) removeTables(found []section) (*tomlText, error) {
 func (t *tomlText) index(at int) int {
 	i, _ := slices.BinarySearchFunc(t.all, at, func(st statement, at int) int { return st.from - at })
 	return i
-}
-
-func trimLine(b []byte) []byte {
-	return bytes.TrimSuffix(bytes.TrimSuffix(b, []byte("\n")), []byte("\r"))
 }
 
 // update brings the fields of an entry up to date.

@@ -220,11 +220,6 @@ func (s *scanner) readValue() (any, error) {
 	case c == '{':
 		return s.inline()
 	}
-	return s.readWord()
-}
-
-// readWord reads a value that is neither a string nor has parts.
-func (s *scanner) readWord() (any, error) {
 	from := s.i
 	s.letters()
 	// A space may part a date from a time.
