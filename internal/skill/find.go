@@ -3,6 +3,8 @@ package skill
 import (
 	"io/fs"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -59,7 +61,31 @@ func (f *Index) Find() *Set {
 		return f.set
 	}
 	s := &search{opt: f.opt, known: f.known, start: time.Now(), notes: map[string]note{}, trust: map[string]bool{}}
-	s.run()
+	// Untrusted places come last, so that they cannot use up the limits. The finds stay in the
+	// order of the places.
+	var walks []*walk
+	for _, p := range s.opt.places() {
+		if w := s.startWalk(p); w != nil {
+			walks = append(walks, w)
+		}
+	}
+	for _, guarded := range []bool{false, true} {
+		for _, w := range walks {
+			if w.guarded == guarded {
+				// Folders near the top come first, so that a tree that is too large is searched where skills
+				// usually are.
+				for len(w.queue) > 0 && !w.limitReached(w.place) {
+					at := w.queue[0]
+					w.queue = w.queue[1:]
+					w.readFolder(at)
+				}
+			}
+		}
+	}
+	for _, w := range walks {
+		slices.SortFunc(w.finds, func(a, b find) int { return strings.Compare(a.Path, b.Path) })
+		s.finds = append(s.finds, w.finds...)
+	}
 	f.marks, f.trust, f.known, f.until = s.stableMarks(), s.trust, s.notes, time.Time{}
 	if s.late {
 		f.until = time.Now().Add(lateKept)

@@ -100,15 +100,11 @@ func readFile(path string, limit int64) ([]byte, fs.FileInfo, error) {
 	case errors.Is(err, disk.ErrNotRegular):
 		return nil, info, &FormatError{Code: NotAFile, Why: "not a file"}
 	case errors.Is(err, disk.ErrTooLarge):
-		return nil, info, tooLarge(limit)
+		return nil, info, &FormatError{Code: TooLarge, Why: fmt.Sprintf("larger than %d bytes; move what is seldom needed to files beside it", limit)}
 	case err != nil:
 		return nil, info, unreadable(err)
 	}
 	return data, info, nil
-}
-
-func tooLarge(limit int64) *FormatError {
-	return &FormatError{Code: TooLarge, Why: fmt.Sprintf("larger than %d bytes; move what is seldom needed to files beside it", limit)}
 }
 
 func unreadable(err error) *FormatError {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -34,28 +33,6 @@ type search struct {
 	files    int  // found
 	late     bool // it ran out of time
 	full     bool // it may not go on
-}
-
-// run searches all places. Untrusted ones come last, so that they cannot use up the limits. The
-// finds stay in the order of the places.
-func (s *search) run() {
-	var walks []*walk
-	for _, p := range s.opt.places() {
-		if w := s.startWalk(p); w != nil {
-			walks = append(walks, w)
-		}
-	}
-	for _, guarded := range []bool{false, true} {
-		for _, w := range walks {
-			if w.guarded == guarded {
-				w.run()
-			}
-		}
-	}
-	for _, w := range walks {
-		slices.SortFunc(w.finds, func(a, b find) int { return strings.Compare(a.Path, b.Path) })
-		s.finds = append(s.finds, w.finds...)
-	}
 }
 
 // A folderRef is a folder that is to be looked into.
@@ -151,16 +128,6 @@ type walk struct {
 	finds   []find
 }
 
-// run goes through the place, folders near its top first, so that a tree that
-// is too large is searched where skills usually are.
-func (w *walk) run() {
-	for len(w.queue) > 0 && !w.limitReached(w.place) {
-		at := w.queue[0]
-		w.queue = w.queue[1:]
-		w.readFolder(at)
-	}
-}
-
 // readFolder searches a folder.
 func (w *walk) readFolder(at folderRef) {
 	w.folders++
@@ -183,20 +150,15 @@ func (w *walk) readFolder(at folderRef) {
 		if w.late && w.limitReached(w.place) { // something in it does not answer
 			return
 		}
-		w.readEntry(at, e)
-	}
-}
-
-// readEntry checks an entry of a folder.
-func (w *walk) readEntry(at folderRef, e fs.DirEntry) {
-	path, named := filepath.Join(at.path, e.Name()), strings.EqualFold(e.Name(), fileName)
-	switch {
-	case e.IsDir():
-		w.queueFolder(folderRef{path, filepath.Join(at.real, e.Name()), at.depth + 1}, e.Name())
-	case e.Type()&fs.ModeSymlink != 0:
-		w.followLink(at, path, named)
-	case named:
-		w.candidate(at, path)
+		path, named := filepath.Join(at.path, e.Name()), strings.EqualFold(e.Name(), fileName)
+		switch {
+		case e.IsDir():
+			w.queueFolder(folderRef{path, filepath.Join(at.real, e.Name()), at.depth + 1}, e.Name())
+		case e.Type()&fs.ModeSymlink != 0:
+			w.followLink(at, path, named)
+		case named:
+			w.candidate(at, path)
+		}
 	}
 }
 
@@ -253,29 +215,24 @@ func (w *walk) candidate(at folderRef, path string) {
 			return
 		}
 	}
-	n := w.read(path)
+	// A file that is as it was is not read again.
+	info, err := w.stat(path)
+	if err != nil {
+		info = nil
+	}
+	w.marks = append(w.marks, mark{path, info})
+	n, ok := w.known[path]
+	if !ok || info == nil || n.young || !unchanged(n.info, info) {
+		n = w.open(path)
+		n.young = info != nil && isYoung(info, w.start)
+	}
+	w.notes[path] = n
 	f.info = n.info
 	if n.fault != nil {
 		f.Code, f.Why, f.Line = n.fault.Code, n.fault.Why, n.fault.Line
 		return
 	}
 	f.Name, f.Description, f.Notes = n.doc.Name, n.doc.Description, n.doc.Notes
-}
-
-// read reads a file, unless it is as it was when it was read before.
-func (w *walk) read(path string) note {
-	info, err := w.stat(path)
-	if err != nil {
-		info = nil
-	}
-	w.marks = append(w.marks, mark{path, info})
-	before, ok := w.known[path]
-	if !ok || info == nil || before.young || !unchanged(before.info, info) {
-		before = w.open(path)
-		before.young = info != nil && isYoung(info, w.start)
-	}
-	w.notes[path] = before
-	return before
 }
 
 func (w *walk) open(path string) note {
