@@ -94,7 +94,26 @@ func Image(ctx context.Context, data []byte, lim Limits) (Picture, error) {
 	within, cancel := limited(ctx)
 	defer cancel()
 	p, err := guarded(within, func(ctx context.Context) (Picture, error) {
-		return preparePicture(ctx, &file{data: data, mime: mime, lim: lim})
+		f := &file{data: data, mime: mime, lim: lim}
+		size, err := f.check(ctx)
+		if err != nil {
+			return Picture{}, err
+		}
+		m, err := f.decode(ctx)
+		if err != nil {
+			return Picture{}, f.damaged(err)
+		}
+		if ctx.Err() != nil {
+			return Picture{}, context.Cause(ctx)
+		}
+		if f.sendable(size) {
+			return Picture{
+				Data: f.data, Mime: f.mime,
+				Width: size.X, Height: size.Y,
+				OriginalWidth: size.X, OriginalHeight: size.Y,
+			}, nil
+		}
+		return f.remake(ctx, m)
 	})
 	switch {
 	case err == nil:
@@ -134,28 +153,6 @@ type file struct {
 	lim    Limits
 	turned int  // the orientation of EXIF, 1 to 8
 	still  bool // only the first frame is wanted
-}
-
-func preparePicture(ctx context.Context, f *file) (Picture, error) {
-	size, err := f.check(ctx)
-	if err != nil {
-		return Picture{}, err
-	}
-	m, err := f.decode(ctx)
-	if err != nil {
-		return Picture{}, f.damaged(err)
-	}
-	if ctx.Err() != nil {
-		return Picture{}, context.Cause(ctx)
-	}
-	if f.sendable(size) {
-		return Picture{
-			Data: f.data, Mime: f.mime,
-			Width: size.X, Height: size.Y,
-			OriginalWidth: size.X, OriginalHeight: size.Y,
-		}, nil
-	}
-	return f.remake(ctx, m)
 }
 
 // check looks at the headers alone and refuses what must not be decoded. It

@@ -58,7 +58,24 @@ func Notebook(data []byte) (string, error) {
 	if n.err != nil {
 		return "", fmt.Errorf("%w: its cells: %w", ErrNotNotebook, n.err)
 	}
-	n.render()
+	fmt.Fprintf(&n.out, "Jupyter notebook, nbformat %s", n.major)
+	if n.minor != "" {
+		n.out.WriteString("." + n.minor)
+	}
+	if n.kernel != "" {
+		n.out.WriteString(", kernel: " + n.kernel)
+	}
+	if n.language != "" {
+		n.out.WriteString(", language: " + strings.TrimSpace(n.language+" "+n.version))
+	}
+	fmt.Fprintf(&n.out, ", cells: %d\n", n.count)
+	done := 0
+	for ; done < len(n.list) && n.out.Len() < maxNotebook; done++ {
+		n.cell(done+1, n.list[done])
+	}
+	if done < n.count {
+		fmt.Fprintf(&n.out, "\n--- %d more cells are left out: the notebook is too long ---\n", n.count-done)
+	}
 	return n.out.String(), nil
 }
 
@@ -159,27 +176,6 @@ func readText(v []byte, use func([]byte)) {
 		return
 	}
 	jsonPieces(v, use)
-}
-
-func (n *notebook) render() {
-	fmt.Fprintf(&n.out, "Jupyter notebook, nbformat %s", n.major)
-	if n.minor != "" {
-		n.out.WriteString("." + n.minor)
-	}
-	if n.kernel != "" {
-		n.out.WriteString(", kernel: " + n.kernel)
-	}
-	if n.language != "" {
-		n.out.WriteString(", language: " + strings.TrimSpace(n.language+" "+n.version))
-	}
-	fmt.Fprintf(&n.out, ", cells: %d\n", n.count)
-	done := 0
-	for ; done < len(n.list) && n.out.Len() < maxNotebook; done++ {
-		n.cell(done+1, n.list[done])
-	}
-	if done < n.count {
-		fmt.Fprintf(&n.out, "\n--- %d more cells are left out: the notebook is too long ---\n", n.count-done)
-	}
 }
 
 // A cell as the file has it.

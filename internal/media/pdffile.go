@@ -158,7 +158,12 @@ func (d *Document) load(num int) any {
 		return d.load(num)
 	}
 	if d.src.err == nil {
-		d.cacheObject(num, v, parts)
+		// All others are forgotten when they are many.
+		if d.parts += parts + 1; d.parts > maxKept {
+			clear(d.objects)
+			d.parts = parts + 1
+		}
+		d.objects[num] = v
 	}
 	return v
 }
@@ -170,15 +175,6 @@ func (d *Document) defined(at int64, num int) (v any, parts int, ok bool) {
 		return nil, 1, false
 	}
 	return v, parts, true
-}
-
-// cacheObject remembers an object, and forgets all others when they are many.
-func (d *Document) cacheObject(num int, v any, parts int) {
-	if d.parts += parts + 1; d.parts > maxKept {
-		clear(d.objects)
-		d.parts = parts + 1
-	}
-	d.objects[num] = v
 }
 
 // objectAt reads the definition of an object at off.

@@ -141,7 +141,8 @@ func upright(m image.Image, orientation int) image.Image {
 // encode encodes m as PNG if it is plain or has transparency, else as JPEG in
 // the best quality that fits. The error is errFull if nothing fits.
 func encode(ctx context.Context, m image.Image, plain bool, most int) ([]byte, string, error) {
-	glass := !opaque(m)
+	o, ok := m.(interface{ Opaque() bool })
+	glass := !(ok && o.Opaque())
 	if glass || plain {
 		out := &bounded{most: most, canceled: func() error { return context.Cause(ctx) }}
 		err := png.Encode(out, m)
@@ -163,11 +164,6 @@ func encode(ctx context.Context, m image.Image, plain bool, most int) ([]byte, s
 		}
 	}
 	return nil, "", err
-}
-
-func opaque(m image.Image) bool {
-	o, ok := m.(interface{ Opaque() bool })
-	return ok && o.Opaque()
 }
 
 // fewColours reports whether m looks drawn and not photographed: a screenshot,

@@ -102,7 +102,15 @@ func (s *screen) write(p []byte) {
 	for len(p) > 0 {
 		if s.state == inText {
 			if n := plainRun(p); n > 0 {
-				s.put(p[:n])
+				if s.again {
+					s.again = false
+					s.line = s.line[:0]
+				}
+				s.line = append(s.line, p[:n]...)
+				if len(s.line) > maxLine {
+					s.out.write(s.line)
+					s.line = s.line[:0]
+				}
 				p = p[n:]
 				continue
 			}
@@ -120,18 +128,6 @@ func plainRun(p []byte) int {
 		}
 	}
 	return len(p)
-}
-
-func (s *screen) put(p []byte) {
-	if s.again {
-		s.again = false
-		s.line = s.line[:0]
-	}
-	s.line = append(s.line, p...)
-	if len(s.line) > maxLine {
-		s.out.write(s.line)
-		s.line = s.line[:0]
-	}
 }
 
 // byte takes one byte that is a control or belongs to a command.
