@@ -163,11 +163,43 @@ func Build(ctx context.Context, o Options) (*Result, error) {
 const grace = time.Second
 
 func build(ctx context.Context, o Options) (*Result, error) {
-	s := newSession(o)
+	s := &buildSession{
+		o: o, began: time.Now(), reach: newReach(o), vetter: &vetter{files: map[string]error{}, dirs: map[string]error{}, homes: map[string]error{}},
+		dropped: map[string][]Problem{}, broken: map[string]Problem{}, missing: map[ref]int{},
+		typesRef: map[ref]bool{}, undefs: map[string][]string{}, odd: map[string]bool{},
+		sources: map[string]*sourceFile{}, looked: map[ref]bool{},
+	}
 	if err := s.run(ctx); err != nil {
 		return nil, fmt.Errorf("bundle %s: %w", o.Root, err)
 	}
-	return s.result()
+	r := &Result{Problems: s.problems}
+	packed, err := s.packMap()
+	if err != nil {
+		return nil, err
+	}
+	needs := s.needs()
+	r.Code, r.Map, r.table = s.code, packed, s.table
+	for _, name := range s.o.Files {
+		f := File{Name: name, Problems: s.dropped[name]}
+		if f.Problems == nil {
+			f.Problems = s.problemsOf(name)
+			order, _ := s.graph.from(name)
+			for _, module := range order {
+				f.Needs = append(f.Needs, needs[module]...)
+			}
+		}
+		r.Files = append(r.Files, f)
+	}
+	r.Inputs = s.fingerprint()
+	// The program also represents the compiler's version.
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", r.Inputs.Options)
+	for _, m := range r.Inputs.Files {
+		fmt.Fprintf(&b, "%q %s\n", m.Path, m.Sum)
+	}
+	b.WriteString(r.Code)
+	r.Hash = hashOf([]byte(b.String()))
+	return r, nil
 }
 
 // checked returns options with defaults filled in, or why they are no good.

@@ -134,7 +134,10 @@ func (s *buildSession) addUnresolved(m api.Message, spec string) bool {
 func (s *buildSession) damaged(m api.Message, home string) (learned bool) {
 	name := filepath.ToSlash(home)
 	name = name[strings.LastIndex(name, "/node_modules/")+len("/node_modules/"):]
-	for _, here := range s.lookups() {
+	// The order does not depend on which goroutine was faster.
+	for _, here := range slices.SortedFunc(maps.Keys(s.looked), func(a, b ref) int {
+		return cmp.Or(strings.Compare(a.importer, b.importer), strings.Compare(a.spec, b.spec))
+	}) {
 		if _, known := s.missing[here]; known || packageOf(here.spec) != name {
 			continue
 		}
@@ -143,14 +146,6 @@ func (s *buildSession) damaged(m api.Message, home string) (learned bool) {
 		learned = true
 	}
 	return learned
-}
-
-// lookups are the imports that were looked up, in an order that does not
-// depend on which goroutine was faster.
-func (s *buildSession) lookups() []ref {
-	return slices.SortedFunc(maps.Keys(s.looked), func(a, b ref) int {
-		return cmp.Or(strings.Compare(a.importer, b.importer), strings.Compare(a.spec, b.spec))
-	})
 }
 
 // packageName reports whether a package can have a name.

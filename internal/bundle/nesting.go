@@ -94,7 +94,12 @@ func (n *nester) step() {
 func (n *nester) skipBlank(c byte, rest string) bool {
 	switch {
 	case c == '\n':
-		n.newline()
+		// The end of a line ends an expression that could end here; a statement too, unless its head
+		// has only just been closed.
+		if !n.operandNext() {
+			n.closePending(false)
+			n.currentLevel().ended = n.currentLevel().ended || n.last != ')'
+		}
 		n.at++
 	case c == ' ' || c == '\t' || c == '\r':
 		n.at++
@@ -219,15 +224,6 @@ func (n *nester) operandNext() bool {
 		return true
 	}
 	return n.last != ')' && n.last != ']' && n.last != '}' && n.last != '"' && !wordByte(n.last)
-}
-
-// newline ends an expression that could end here; a statement too, unless
-// its head has only just been closed.
-func (n *nester) newline() {
-	if !n.operandNext() {
-		n.closePending(false)
-		n.currentLevel().ended = n.currentLevel().ended || n.last != ')'
-	}
 }
 
 func (n *nester) readWord() {

@@ -29,7 +29,21 @@ func (s *buildSession) plug(b api.PluginBuild) {
 		if a.Namespace == "file" {
 			return s.load(a), nil
 		}
-		return s.loadNamed(a), nil
+		var text string
+		dir := ""
+		switch a.Namespace {
+		case spaceEntry:
+			text, dir = entrySource(s.kept()), s.o.Root
+		case spaceVirtual:
+			text = virtualSource(s.o.Virtual[a.Path])
+		case spaceEmpty:
+			text = "module.exports = {};\n"
+		case spaceMissing:
+			text = throwing("Error", s.lostAt(a.Path).String())
+		case spaceNeed:
+			text = throwing("Error", a.Path+" is not available to tools that run in the embedded engine")
+		}
+		return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS, ResolveDir: dir}, nil
 	})
 }
 
@@ -101,25 +115,6 @@ func remote(spec string) bool {
 	return strings.HasPrefix(spec, "http://") || strings.HasPrefix(spec, "https://") || strings.HasPrefix(spec, "//")
 }
 
-// loadNamed gives the text of modules that are not files.
-func (s *buildSession) loadNamed(a api.OnLoadArgs) api.OnLoadResult {
-	var text string
-	dir := ""
-	switch a.Namespace {
-	case spaceEntry:
-		text, dir = entrySource(s.kept()), s.o.Root
-	case spaceVirtual:
-		text = virtualSource(s.o.Virtual[a.Path])
-	case spaceEmpty:
-		text = "module.exports = {};\n"
-	case spaceMissing:
-		text = throwing("Error", s.lostAt(a.Path).String())
-	case spaceNeed:
-		text = throwing("Error", a.Path+" is not available to tools that run in the embedded engine")
-	}
-	return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS, ResolveDir: dir}
-}
-
 // virtualSource makes names that an ES module does not export undefined,
 // where they would be an error: it also re-exports what a module exports of
 // which nothing is known before it runs.
@@ -133,7 +128,13 @@ func virtualSource(text string) string {
 // load gives the text of a file, or of a module that throws in its place.
 func (s *buildSession) load(a api.OnLoadArgs) api.OnLoadResult {
 	if kind := dataOf(a.Path, a.With["type"]); kind != "" {
-		return s.loadData(a.Path, kind)
+		// The module parses the data when it is loaded.
+		src := s.readSource(a.Path)
+		text := fmt.Sprintf("module.exports = require(%q).%s(%s);\n", dataModule, kind, quote(src.raw))
+		if src.err != nil {
+			text = throwing("Error", Problem{File: a.Path, Text: src.err.Error()}.String())
+		}
+		return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS, ResolveDir: filepath.Dir(a.Path)}
 	}
 	loader := loaderOf(a.Path, a.With["type"])
 	if loader == api.LoaderFile && s.reach.trusted(a.Path) {
@@ -157,16 +158,6 @@ func (s *buildSession) load(a api.OnLoadArgs) api.OnLoadResult {
 	return api.OnLoadResult{Contents: &text, Loader: loader, ResolveDir: filepath.Dir(a.Path)}
 }
 
-// loadData gives a module that parses a file of data when it is loaded.
-func (s *buildSession) loadData(path, kind string) api.OnLoadResult {
-	src := s.readSource(path)
-	text := fmt.Sprintf("module.exports = require(%q).%s(%s);\n", dataModule, kind, quote(src.raw))
-	if src.err != nil {
-		text = throwing("Error", Problem{File: path, Text: src.err.Error()}.String())
-	}
-	return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS, ResolveDir: filepath.Dir(path)}
-}
-
 // readSource reads a file, or has read it in an earlier round.
 func (s *buildSession) readSource(path string) *sourceFile {
 	s.mu.Lock()
@@ -177,7 +168,7 @@ func (s *buildSession) readSource(path string) *sourceFile {
 	}
 	switch {
 	case !s.reach.mayRead(path):
-		src = &sourceFile{err: s.outside(path), outside: true}
+		src = &sourceFile{err: fmt.Errorf("outside of %s: imports from there are not allowed. Name its folder in the config key custom.also: {\"custom\": {\"also\": [%s]}}", s.o.Root, quote(filepath.Dir(path))), outside: true}
 	case !s.reach.trusted(path):
 		src = &sourceFile{err: errUntrusted, outside: true}
 	case left <= 0:
@@ -203,9 +194,4 @@ func (s *buildSession) readSource(path string) *sourceFile {
 		s.total += src.size
 	}
 	return src
-}
-
-// outside says what to do about a file that imports may not reach.
-func (s *buildSession) outside(path string) error {
-	return fmt.Errorf("outside of %s: imports from there are not allowed. Name its folder in the config key custom.also: {\"custom\": {\"also\": [%s]}}", s.o.Root, quote(filepath.Dir(path)))
 }

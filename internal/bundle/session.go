@@ -51,15 +51,6 @@ type buildSession struct {
 	looked  map[ref]bool // imports of files that were looked up on disk
 }
 
-func newSession(o Options) *buildSession {
-	return &buildSession{
-		o: o, began: time.Now(), reach: newReach(o), vetter: newVetter(),
-		dropped: map[string][]Problem{}, broken: map[string]Problem{}, missing: map[ref]int{},
-		typesRef: map[ref]bool{}, undefs: map[string][]string{}, odd: map[string]bool{},
-		sources: map[string]*sourceFile{}, looked: map[ref]bool{},
-	}
-}
-
 // run compiles until nothing is left to complain about.
 func (s *buildSession) run(ctx context.Context) error {
 	for _, f := range s.o.Files {

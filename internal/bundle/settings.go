@@ -34,10 +34,6 @@ type vetter struct {
 	leads []string         // where settings of TypeScript may lead imports
 }
 
-func newVetter() *vetter {
-	return &vetter{files: map[string]error{}, dirs: map[string]error{}, homes: map[string]error{}}
-}
-
 // checkSettings says why a file cannot be used as settings. A missing file can.
 func (v *vetter) checkSettings(path string) (text string, err error) {
 	if err, known := v.files[path]; known {

@@ -43,25 +43,23 @@ type sourceFile struct {
 // readSource reads a regular file of at most limit bytes, if it can be read
 // in due time.
 func readSource(path string, limit int64) *sourceFile {
-	s, ok := disk.InTime(patience, func() *sourceFile { return newSource(path, limit) })
+	s, ok := disk.InTime(patience, func() *sourceFile {
+		s := &sourceFile{}
+		data, err := s.read(path, limit)
+		if err != nil {
+			s.err = err
+			return s
+		}
+		sum := sha256.Sum256(data)
+		s.sum = hex.EncodeToString(sum[:])
+		s.raw = strings.TrimPrefix(string(data), "\ufeff")
+		s.text = s.raw
+		s.lines = strings.Count(s.raw, "\n") + 1
+		return s
+	})
 	if !ok {
 		return &sourceFile{err: errSlow}
 	}
-	return s
-}
-
-func newSource(path string, limit int64) *sourceFile {
-	s := &sourceFile{}
-	data, err := s.read(path, limit)
-	if err != nil {
-		s.err = err
-		return s
-	}
-	sum := sha256.Sum256(data)
-	s.sum = hex.EncodeToString(sum[:])
-	s.raw = strings.TrimPrefix(string(data), "\ufeff")
-	s.text = s.raw
-	s.lines = strings.Count(s.raw, "\n") + 1
 	return s
 }
 

@@ -187,16 +187,11 @@ func (r *Result) Position(line, column int) (file string, fileLine, fileColumn i
 		}
 	})
 	if column == 0 {
-		return r.table.firstOnLine(line)
+		i := sort.Search(len(r.table.list), func(i int) bool { return int(r.table.list[i].line) >= line-1 })
+		if i == len(r.table.list) || int(r.table.list[i].line) != line-1 {
+			return "", 0, 0
+		}
+		return r.table.lookup(line, int(r.table.list[i].column))
 	}
 	return r.table.lookup(line, column-1)
-}
-
-// firstOnLine is the position of the first thing on a line.
-func (t *segments) firstOnLine(line int) (file string, fromLine, fromColumn int) {
-	i := sort.Search(len(t.list), func(i int) bool { return int(t.list[i].line) >= line-1 })
-	if i == len(t.list) || int(t.list[i].line) != line-1 {
-		return "", 0, 0
-	}
-	return t.lookup(line, int(t.list[i].column))
 }
