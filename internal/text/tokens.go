@@ -228,20 +228,12 @@ func wordRun(s string, skip int, before beside) (n, cost int) {
 	if other > 0 && capitals+small == 0 {
 		return n, max(100, wide)
 	}
-	if schemaWord(s[skip:n]) {
+	// JSON schemas are full of these long words, and vocabularies have them.
+	switch s[skip:n] {
+	case "description", "properties", "required", "additional", "Properties":
 		return n, 100
 	}
 	return n, letters(capitals, small, before) + wide
-}
-
-// schemaWord reports whether s is one of the long words of which JSON schemas
-// are full, and which vocabularies have.
-func schemaWord(s string) bool {
-	switch s {
-	case "description", "properties", "required", "additional", "Properties":
-		return true
-	}
-	return false
 }
 
 // accent charges a letter beyond ASCII: one with an accent breaks a word

@@ -122,7 +122,15 @@ func visible(s string, line bool) string {
 		default:
 			r, size := utf8.DecodeRuneInString(s[i:])
 			if hidden(r, size) || c == '<' && likeCount(s[i:]) {
-				writeEscape(&out, s[i:i+size], r)
+				raw := s[i : i+size]
+				switch {
+				case r == '\n':
+					out.WriteString(`\n`)
+				case len(raw) == 1:
+					fmt.Fprintf(&out, `\x%02x`, raw[0])
+				default:
+					fmt.Fprintf(&out, `\u{%x}`, r)
+				}
 			} else {
 				out.WriteString(s[i : i+size])
 			}
@@ -164,17 +172,6 @@ func takesBackslash(rest string, line bool) bool {
 	}
 	r, size := utf8.DecodeRuneInString(rest)
 	return hidden(r, size)
-}
-
-func writeEscape(out *strings.Builder, raw string, r rune) {
-	switch {
-	case r == '\n':
-		out.WriteString(`\n`)
-	case len(raw) == 1:
-		fmt.Fprintf(out, `\x%02x`, raw[0])
-	default:
-		fmt.Fprintf(out, `\u{%x}`, r)
-	}
 }
 
 // writeBlanks writes a run of blanks, or counts of them where it is long.
