@@ -258,7 +258,7 @@ func zeroUnit(p []byte, unit int) bool {
 // place in p where it begins. exact says that what is written back must be the
 // same bytes, whole that p ends where the text does. The error is ErrInvalid.
 func eachChunk(p []byte, e Encoding, exact, whole bool, fn func(decoded []byte, at int)) error {
-	v := newVerifier(e, exact)
+	v := &verifier{enc: e, exact: exact}
 	dec := e.codec().NewDecoder()
 	buf := make([]byte, stride)
 	for at := 0; at < len(p); {

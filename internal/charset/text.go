@@ -320,10 +320,6 @@ type verifier struct {
 	buf   []byte
 }
 
-func newVerifier(e Encoding, exact bool) *verifier {
-	return &verifier{enc: e, exact: exact}
-}
-
 func (v *verifier) valid(decoded, raw []byte) bool {
 	broken := bytes.Contains(decoded, []byte("\uFFFD"))
 	if broken && !v.enc.universal() {
