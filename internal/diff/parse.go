@@ -32,8 +32,16 @@ func Parse(patchText string) (Patch, error) {
 	if err := p.hunks(); err != nil {
 		return Patch{}, err
 	}
-	if err := p.outside(begin); err != nil {
-		return Patch{}, err
+	// No part of a patch may stand before or after it.
+	for i, line := range p.lines[:begin] {
+		if isMark(trim(line)) {
+			return Patch{}, p.syntaxError("patch-markers", i, "%s stands before %s", quote(line), beginMark)
+		}
+	}
+	for i, line := range p.lines[p.at+1:] {
+		if t := trim(line); isMark(t) || strings.HasPrefix(t, "@@") {
+			return Patch{}, p.syntaxError("patch-trailing", p.at+1+i, "%s stands after %s; put all changes into one patch", quote(line), endMark)
+		}
 	}
 	if len(p.patch.Hunks) == 0 {
 		msg := "no hunks found"
@@ -96,21 +104,6 @@ func (p *parser) frame() (begin int, err error) {
 func (p *parser) end() bool {
 	line := p.lines[p.at]
 	return trim(line) == endMark && (p.at == p.last || strings.HasPrefix(line, "***"))
-}
-
-// outside makes sure that no part of a patch stands before or after it.
-func (p *parser) outside(begin int) error {
-	for i, line := range p.lines[:begin] {
-		if isMark(trim(line)) {
-			return p.syntaxError("patch-markers", i, "%s stands before %s", quote(line), beginMark)
-		}
-	}
-	for i, line := range p.lines[p.at+1:] {
-		if t := trim(line); isMark(t) || strings.HasPrefix(t, "@@") {
-			return p.syntaxError("patch-trailing", p.at+1+i, "%s stands after %s; put all changes into one patch", quote(line), endMark)
-		}
-	}
-	return nil
 }
 
 // isMark reports whether a line belongs to a patch and hardly to any prose.
