@@ -154,7 +154,7 @@ func fileShape() *shape {
 			"mcp_timeout":           countShape(),
 			"disable_paste_summary": boolShape(),
 			"hook":                  objectShape(),
-			"chatMaxRetries":        &shape{kinds: "n"},
+			"chatMaxRetries":        {kinds: "n"},
 			"lsp_tool":              boolShape(),
 			"plan_mode":             boolShape(),
 		}},
