@@ -89,12 +89,6 @@ func (b *trigramBlock) take(id uint32) (column int) {
 	return column
 }
 
-// freeColumn marks a column as free. Its bits stay until the column is used again.
-func (b *trigramBlock) freeColumn(column int) {
-	b.used[column/64] &^= 1 << (column % 64)
-	b.count--
-}
-
 // write sets the bits of a column to those of a signature.
 func (b *trigramBlock) write(column int, sig []uint64) {
 	if b.width == single {

@@ -212,35 +212,33 @@ func (c *workerPool) collect(w *worker) {
 	c.left++
 	c.skipped.add(w.surveyor.skipped)
 	c.looked.Add(int64(w.looked))
-	c.engine.giveBack(w.scratch)
+	c.engine.scratch.Put(w.scratch)
 	c.wake.Broadcast()
 }
 
 // loop works until the stack is empty.
 func (w *worker) loop(ctx context.Context) {
 	defer w.crew.collect(w)
-	_ = w.crew.guard(func() error { return w.works(ctx) }) // which never fails
-}
-
-func (w *worker) works(ctx context.Context) error {
-	for {
-		next, ok := w.crew.pop()
-		if !ok {
-			return nil
+	_ = w.crew.guard(func() error {
+		for {
+			next, ok := w.crew.pop()
+			if !ok {
+				return nil
+			}
+			switch {
+			case next.at == nil:
+				w.searchBacklog(&w.crew.rest)
+			case next.name != "":
+				w.open(ctx, next.at, next.name)
+			case next.files != nil:
+				w.visit(ctx, next.at, next.files)
+			default:
+				w.crew.err = w.readFolder(ctx, next.at, next.at.dir, w.above)
+			}
+			w.crew.looked.Add(int64(w.looked))
+			w.looked = 0
 		}
-		switch {
-		case next.at == nil:
-			w.searchBacklog(&w.crew.rest)
-		case next.name != "":
-			w.open(ctx, next.at, next.name)
-		case next.files != nil:
-			w.visit(ctx, next.at, next.files)
-		default:
-			w.crew.err = w.readFolder(ctx, next.at, next.at.dir, w.above)
-		}
-		w.crew.looked.Add(int64(w.looked))
-		w.looked = 0
-	}
+	}) // which never fails
 }
 
 // goTo sets the path to a place.

@@ -187,7 +187,28 @@ func (r *rules) add(line string, d dialect) error {
 	if err != nil {
 		return err
 	}
-	r.insert(next, g)
+	id := int32(len(r.list) + 1)
+	r.cost += ruleCost + len(g.text)
+	switch key := g.text; {
+	case g.shape == shapeExact:
+		next.before = r.behind(r.exact[key], next.dirOnly)
+		r.exact = put(r.exact, key, id)
+	case g.shape == shapeBase:
+		next.before = r.behind(r.base[key], next.dirOnly)
+		r.base = put(r.base, key, id)
+	case g.shape == shapeSuffix && strings.LastIndexByte(key, '.') == 0:
+		next.before = r.behind(r.ext[key], next.dirOnly)
+		r.ext = put(r.ext, key, id)
+	default:
+		next.glob = &g
+		r.rest = append(r.rest, id-1)
+		r.work += g.prog.matchCost()
+		r.cost += g.prog.memory()
+	}
+	if !next.negated {
+		r.plain++
+	}
+	r.list = append(r.list, next)
 	return nil
 }
 
@@ -236,31 +257,6 @@ func trimLine(line string) string {
 
 // ruleCost is roughly the size of a rule in bytes, with its table entry.
 const ruleCost = 112
-
-func (r *rules) insert(next rule, g glob) {
-	id := int32(len(r.list) + 1)
-	r.cost += ruleCost + len(g.text)
-	switch key := g.text; {
-	case g.shape == shapeExact:
-		next.before = r.behind(r.exact[key], next.dirOnly)
-		r.exact = put(r.exact, key, id)
-	case g.shape == shapeBase:
-		next.before = r.behind(r.base[key], next.dirOnly)
-		r.base = put(r.base, key, id)
-	case g.shape == shapeSuffix && strings.LastIndexByte(key, '.') == 0:
-		next.before = r.behind(r.ext[key], next.dirOnly)
-		r.ext = put(r.ext, key, id)
-	default:
-		next.glob = &g
-		r.rest = append(r.rest, id-1)
-		r.work += g.prog.matchCost()
-		r.cost += g.prog.memory()
-	}
-	if !next.negated {
-		r.plain++
-	}
-	r.list = append(r.list, next)
-}
 
 // behind returns the earlier rule with the same key that still matters after the rule id: none if
 // that one applies to files and folders, otherwise the last that applies to files too. So a look-up

@@ -41,12 +41,6 @@ const (
 
 func newMemo(key string) *memo { return &memo{key: key, counted: -1} }
 
-// invalidate records that a leaf has changed.
-func (m *memo) invalidate(id uint32) {
-	m.known.remove(id)
-	m.covered = 0
-}
-
 // A bitmap is a set of small numbers.
 type bitmap []uint64
 

@@ -73,8 +73,6 @@ func (e *Engine) borrow() *scratch {
 	return &scratch{}
 }
 
-func (e *Engine) giveBack(s *scratch) { e.scratch.Put(s) }
-
 // Grep searches for lines. Of files in the order that is wanted it has the
 // first lines, exactly as if all had been read, if the tree does not change
 // meanwhile.

@@ -98,6 +98,3 @@ func (s *trigramScratch) set(bit uint64) { s[bit/64] |= 1 << (bit % 64) }
 func trigram(a, b, c byte) uint64 {
 	return uint64(lower(a)) | uint64(lower(b))<<8 | uint64(lower(c))<<16
 }
-
-// class is the class of a signature.
-func class(sig []uint64) int { return bits.Len(uint(len(sig)*64)) - 1 }

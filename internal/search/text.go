@@ -63,7 +63,16 @@ func (s *searcher) search(f file, size int64) (found []MatchLine, binary bool, e
 		return nil, false, err
 	}
 	if src.end && src.wide == nil && len(text) <= block {
-		return s.searchAll(text)
+		// The text is in memory as a whole.
+		at, _, ok := s.match.Next(text, 0)
+		if !ok {
+			return nil, false, nil
+		}
+		if bytes.IndexByte(text, 0) >= 0 {
+			return nil, true, nil
+		}
+		s.searchLines(text, at)
+		return s.found, false, nil
 	}
 	st := &stream{source: src, buf: s.window(size), checked: block}
 	st.have = copy(st.buf, text)
@@ -80,19 +89,6 @@ func (s *searcher) window(size int64) []byte {
 		s.large = make([]byte, need)
 	}
 	return s.large
-}
-
-// searchAll searches a text that is in memory as a whole.
-func (s *searcher) searchAll(text []byte) (found []MatchLine, binary bool, err error) {
-	at, _, ok := s.match.Next(text, 0)
-	if !ok {
-		return nil, false, nil
-	}
-	if bytes.IndexByte(text, 0) >= 0 {
-		return nil, true, nil
-	}
-	s.searchLines(text, at)
-	return s.found, false, nil
 }
 
 // searchLines searches whole lines from one of them on, and counts them all. It
@@ -149,7 +145,8 @@ func (s *searcher) parts(t *stream) (found []MatchLine, binary bool, err error) 
 		}
 		from, err = 0, t.fillUp()
 	}
-	return s.found, t.hides(s.found), err
+	// A NUL may have ended the search of a file with matches.
+	return s.found, t.cut && len(s.found) > 0, err
 }
 
 // wholeLines is how much of the window is whole lines, before a NUL if there is one.
@@ -159,9 +156,6 @@ func (t *stream) wholeLines() int {
 	}
 	return bytes.LastIndexByte(t.buf[:t.have], '\n') + 1
 }
-
-// hides reports whether a NUL has ended the search of a file with matches.
-func (t *stream) hides(found []MatchLine) bool { return t.cut && len(found) > 0 }
 
 // long searches a line that does not fit into the window, which it fills.
 func (s *searcher) long(t *stream) error {

@@ -243,7 +243,9 @@ func (t *fileTree) addLeaf(dir uint32, name string, st *entryInfo, ignored bool)
 	t.named = nil
 	t.shape++
 	for _, m := range t.memos {
-		m.invalidate(id)
+		// A leaf has changed.
+		m.known.remove(id)
+		m.covered = 0
 	}
 	t.share(id, st)
 	t.changed(id)

@@ -73,7 +73,13 @@ func (t *fileTree) update(ctx context.Context, root *dirHandle) error {
 			n.reread(id)
 		}
 	}
-	t.lookAtLinks(root, n)
+	// A file that has several names may have changed under another.
+	for id := range t.links {
+		st, err := root.look(t.leafPath(id))
+		if l := &t.leaves[id]; err != nil || st.time != l.time() {
+			n.touch(l.dir, string(t.leafName(id)), false)
+		}
+	}
 	t.lookAtFailed(root, n)
 	if n.stale {
 		return errStale
@@ -97,16 +103,6 @@ func (t *fileTree) handleEvent(n *news, ev change) {
 	default:
 		moved := ev.what != changeModified && ev.what != changeClosed && ev.what != changeAttributes
 		n.touch(ev.key, ev.name, moved)
-	}
-}
-
-// lookAtLinks looks at all files that have several names.
-func (t *fileTree) lookAtLinks(root *dirHandle, n *news) {
-	for id := range t.links {
-		st, err := root.look(t.leafPath(id))
-		if l := &t.leaves[id]; err != nil || st.time != l.time() {
-			n.touch(l.dir, string(t.leafName(id)), false)
-		}
 	}
 }
 
@@ -280,15 +276,10 @@ func (g *gardener) renew(ctx context.Context, dir uint32, name string, st *entry
 		t.dropLeaf(id)
 	default:
 		if moved || t.leaves[id].inode != uint32(st.id.ino) {
-			t.unshare(id)
+			// The name is that of another file now, which is not yet known to have other names.
+			t.leaves[id].flags &^= shared
+			delete(t.links, id)
 		}
 		t.updateLeaf(id, st)
 	}
-}
-
-// unshare notes that a name is that of another file now, which is not yet
-// known to have other names.
-func (t *fileTree) unshare(id uint32) {
-	t.leaves[id].flags &^= shared
-	delete(t.links, id)
 }

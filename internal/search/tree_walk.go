@@ -70,7 +70,11 @@ func plant(ctx context.Context, opt Options, ears bool) (t *fileTree, err error)
 	g := &gardener{t: t, surveyor: t.surveyor(ctx), root: root, todo: []uint32{0}, left: math.MaxInt}
 	if err = g.walk(ctx); err == nil {
 		t.findTwins(&news{}) // they are looked at again below
-		t.trim()
+		// Memory that growing has left over is given back, but for what a few changes need.
+		t.leaves = snug(t.leaves)
+		t.branches = snug(t.branches)
+		t.names = snug(t.names)
+		t.fresh = nil
 		t.sortAll()
 		err = t.update(ctx, root) // what happened meanwhile
 	}
@@ -79,15 +83,6 @@ func plant(ctx context.Context, opt Options, ears bool) (t *fileTree, err error)
 		return nil, err
 	}
 	return t, nil
-}
-
-// trim gives back memory that growing has left over, but for what a few
-// changes need.
-func (t *fileTree) trim() {
-	t.leaves = snug(t.leaves)
-	t.branches = snug(t.branches)
-	t.names = snug(t.names)
-	t.fresh = nil
 }
 
 func snug[T any](list []T) []T {
@@ -180,7 +175,12 @@ func (g *gardener) readFolder(ctx context.Context, id uint32, dir *dirHandle) er
 			return errNoWatches
 		}
 		if err := g.t.watch.add(dir.procPath(), id); err != nil {
-			return g.deaf(id, err)
+			// A folder that may not be read is not the fault of the watcher.
+			if errors.Is(err, fs.ErrPermission) {
+				g.t.lose(id, err, false)
+				return nil
+			}
+			return fmt.Errorf("%w: %w", errNoWatches, err)
 		}
 	}
 	list, err := g.listWithRules(ctx, id, dir)
@@ -225,16 +225,6 @@ func (g *gardener) take(ctx context.Context, id uint32, dir *dirHandle, list []d
 		}
 	}
 	return nil
-}
-
-// deaf deals with a folder that cannot be watched. One that may not be read is
-// not the fault of the watcher.
-func (g *gardener) deaf(id uint32, err error) error {
-	if errors.Is(err, fs.ErrPermission) {
-		g.t.lose(id, err, false)
-		return nil
-	}
-	return fmt.Errorf("%w: %w", errNoWatches, err)
 }
 
 // listWithRules lists a folder and reads the ignore files in it. The path names it

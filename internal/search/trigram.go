@@ -1,6 +1,7 @@
 package search
 
 import (
+	"math/bits"
 	"slices"
 	"sync"
 	"unsafe"
@@ -118,7 +119,7 @@ func (x *Index) storeSignature(id uint32, sig []uint64) bool {
 	if !x.growTo(id) {
 		return false // an id out of reach has nothing to forget
 	}
-	class := class(sig)
+	class := bits.Len(uint(len(sig)*64)) - 1
 	if place := x.places[id]; place != noTrigrams {
 		if b := x.blocks[place/trigramWide]; b.class == class {
 			b.write(int(place%trigramWide), sig)
@@ -152,7 +153,10 @@ func (x *Index) removeID(id uint32) {
 	if b.full() {
 		x.room[b.class] = append(x.room[b.class], n)
 	}
-	b.freeColumn(int(x.places[id] % trigramWide))
+	// The bits of the column stay until it is used again.
+	column := int(x.places[id] % trigramWide)
+	b.used[column/64] &^= 1 << (column % 64)
+	b.count--
 	x.texts[b.class]--
 	x.places[id] = noTrigrams
 	x.always[id/64] |= 1 << (id % 64)
