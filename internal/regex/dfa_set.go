@@ -274,7 +274,9 @@ func (st *stepper) moveThread(to *stand, e extra, b byte, before side) bool {
 		if e.held() == sideAll {
 			return true
 		}
-		st.extra(to, e)
+		if st.isNew(e) {
+			to.extra = append(to.extra, e)
+		}
 		return false
 	}
 	switch how, node := st.prog.read(in, e.trieNode(), b); how {
@@ -343,11 +345,4 @@ func (st *stepper) isNew(e extra) bool {
 	}
 	st.dups[e] = struct{}{}
 	return true
-}
-
-// extra adds a thread that waits for its character to be whole.
-func (st *stepper) extra(to *stand, e extra) {
-	if st.isNew(e) {
-		to.extra = append(to.extra, e)
-	}
 }

@@ -160,7 +160,7 @@ func propertyValue(name, value string) (s set, reason string) {
 	case "sc", "script":
 		s = scriptSet(value)
 	case "scx", "scriptextensions":
-		s = scriptExtensions(value)
+		s = more("scx=" + scriptName(value))
 	default:
 		return nil, noProperty
 	}

@@ -7,9 +7,6 @@ const moreCodes = " ci=caseignorable cwcf=changeswhencasefolded cwcm=changeswhen
 	" cwt=changeswhentitlecased cwu=changeswhenuppercased ebase=emojimodifierbase ecomp=emojicomponent emod=emojimodifier" +
 	" epres=emojipresentation extpict=extendedpictographic xidc=xidcontinue xids=xidstart "
 
-// scriptExtensions returns the characters that are used with a script.
-func scriptExtensions(name string) set { return more("scx=" + scriptName(name)) }
-
 // more returns the characters of a property that Go has no table of.
 func more(name string) set {
 	for rest := moreTable; rest != ""; {
