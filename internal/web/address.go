@@ -145,7 +145,13 @@ func (a Address) Place() Place {
 	if a.ip.IsValid() {
 		return PlaceOf(a.ip)
 	}
-	return placeOfName(a.host)
+	switch {
+	case a.host == "localhost" || strings.HasSuffix(a.host, ".localhost"):
+		return Machine
+	case a.host == "metadata.google.internal" || a.host == "metadata.goog" || a.host == "instance-data.ec2.internal":
+		return Metadata
+	}
+	return Unknown
 }
 
 // Follow reads the Location of a redirect from this address, which may be

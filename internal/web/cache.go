@@ -80,7 +80,14 @@ func (c *Cache) Put(session, key string, p *Page) {
 	k := &kept{session: session, key: key, page: p, at: c.now(), bytes: pageCost(key, p)}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.dropOld(k.at)
+	// Expired pages are few compared with the cost of a fetch.
+	for e := c.recent.Front(); e != nil; {
+		next := e.Next()
+		if e.Value.(*kept).old(k.at) {
+			c.removePage(e)
+		}
+		e = next
+	}
 	if s := c.sessions[session]; s != nil && s.pages[key] != nil {
 		c.removePage(s.pages[key])
 	}
@@ -108,17 +115,6 @@ func (c *Cache) Put(session, key string, p *Page) {
 	s.bytes += k.bytes
 	c.bytes += k.bytes
 	c.touch(s)
-}
-
-// dropOld drops expired pages. They are few compared with the cost of a fetch.
-func (c *Cache) dropOld(now time.Time) {
-	for e := c.recent.Front(); e != nil; {
-		next := e.Next()
-		if e.Value.(*kept).old(now) {
-			c.removePage(e)
-		}
-		e = next
-	}
 }
 
 func (c *Cache) touch(s *sessionPages) {

@@ -42,7 +42,14 @@ const (
 
 func (e *exa) search(ctx context.Context, q SearchQuery) (string, error) {
 	if !q.Code {
-		found, err := e.call(ctx, exaWeb, exaArguments(q))
+		a := webArguments{Query: q.Text, Type: q.Depth, Count: q.Count, Livecrawl: q.Livecrawl, MaxChars: q.MaxChars}
+		if a.Type == "" {
+			a.Type = "auto"
+		}
+		if a.Livecrawl == "" {
+			a.Livecrawl = "fallback"
+		}
+		found, err := e.call(ctx, exaWeb, a)
 		return e.bounded(found, q.MaxChars), err
 	}
 	found, err := e.call(ctx, exaCode, codeArguments{q.Text, q.Tokens})
@@ -55,17 +62,6 @@ func (e *exa) search(ctx context.Context, q SearchQuery) (string, error) {
 		}
 	}
 	return found, err
-}
-
-func exaArguments(q SearchQuery) webArguments {
-	a := webArguments{Query: q.Text, Type: q.Depth, Count: q.Count, Livecrawl: q.Livecrawl, MaxChars: q.MaxChars}
-	if a.Type == "" {
-		a.Type = "auto"
-	}
-	if a.Livecrawl == "" {
-		a.Livecrawl = "fallback"
-	}
-	return a
 }
 
 // call calls a tool of the server and returns its text.

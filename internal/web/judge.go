@@ -57,7 +57,14 @@ func (j *Judge) Hop(ctx context.Context, h Hop) error {
 				shownAddress(h.Via[len(h.Via)-1].Address), shownAddress(h.Address), place.Says())}
 	}
 	if err := j.By.Ask(ctx, req); err != nil {
-		return redirected(h, err)
+		if len(h.Via) == 0 {
+			return err
+		}
+		var way strings.Builder
+		for _, s := range h.Via {
+			fmt.Fprintf(&way, "%s (%d) -> ", shownAddress(s.Address), s.Status)
+		}
+		return &wayward{err: err, way: way.String() + shownAddress(h.Address)}
 	}
 	if j.settled == nil {
 		j.settled = map[string]bool{}
@@ -112,18 +119,6 @@ func (w *wayward) Error() string {
 	return w.err.Error() + "\n\nIt was asked for by a redirect: " + w.way
 }
 func (w *wayward) Unwrap() error { return w.err }
-
-// redirected adds the way to why a hop is not taken.
-func redirected(h Hop, err error) error {
-	if len(h.Via) == 0 {
-		return err
-	}
-	var way strings.Builder
-	for _, s := range h.Via {
-		fmt.Fprintf(&way, "%s (%d) -> ", shownAddress(s.Address), s.Status)
-	}
-	return &wayward{err: err, way: way.String() + shownAddress(h.Address)}
-}
 
 // shownAddress is an address in a sentence.
 func shownAddress(a Address) string { return shorten(a.String(), 300) }

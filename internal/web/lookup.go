@@ -193,23 +193,19 @@ func (o SearchOptions) provider() (provider, error) {
 		at, err := o.site("https://api.tavily.com", "/search")
 		return &tavily{site: at}, err
 	case "command":
-		return o.commandProvider()
+		if len(o.Command) == 0 || strings.TrimSpace(o.Command[0]) == "" {
+			return nil, o.missingKey("command", `the program and its arguments, such as ["my-search", "--json"]`)
+		}
+		if o.Run == nil {
+			return nil, fmt.Errorf("%s.provider command can not be used here, for nothing runs programs", o.Section)
+		}
+		return &command{argv: append([]string(nil), o.Command...), run: o.Run, section: o.Section, secret: o.secret()}, nil
 	}
 	const known = "exa, searxng, brave, tavily and command"
 	if o.Provider == "" {
 		return nil, fmt.Errorf("%s.provider is not set; the providers are %s", o.Section, known)
 	}
 	return nil, fmt.Errorf("%s.provider %q is not known; the providers are %s", o.Section, text.VisibleLine(o.Provider), known)
-}
-
-func (o SearchOptions) commandProvider() (provider, error) {
-	if len(o.Command) == 0 || strings.TrimSpace(o.Command[0]) == "" {
-		return nil, o.missingKey("command", `the program and its arguments, such as ["my-search", "--json"]`)
-	}
-	if o.Run == nil {
-		return nil, fmt.Errorf("%s.provider command can not be used here, for nothing runs programs", o.Section)
-	}
-	return &command{argv: append([]string(nil), o.Command...), run: o.Run, section: o.Section, secret: o.secret()}, nil
 }
 
 // missingKey is the error for a missing key of the config.

@@ -2,7 +2,6 @@ package web
 
 import (
 	"net/netip"
-	"strings"
 )
 
 // A Place is where an address is, seen from this machine.
@@ -142,15 +141,4 @@ func inRanges(ip netip.Addr, ranges ...string) bool {
 		}
 	}
 	return false
-}
-
-// placeOfName returns the place that a host name shows without a lookup.
-func placeOfName(host string) Place {
-	switch {
-	case host == "localhost" || strings.HasSuffix(host, ".localhost"):
-		return Machine
-	case host == "metadata.google.internal" || host == "metadata.goog" || host == "instance-data.ec2.internal":
-		return Metadata
-	}
-	return Unknown
 }

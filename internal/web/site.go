@@ -137,7 +137,11 @@ func (s *site) get(r request) (Get, error) {
 func (s *site) checkHop(_ context.Context, h Hop) error {
 	if h.Address.Origin() == s.origin {
 		if h.Place.Inside() && !s.own {
-			return s.insideError(h)
+			return &rawSearchError{
+				code: CodeBlockedAddress,
+				text: fmt.Sprintf("%s leads to an address that is %s; that is not the server of %s", s.host, h.Place.Says(), s.name),
+				hint: fmt.Sprintf("If that is a server of yours, name it in %s.endpoint.", s.section),
+			}
 		}
 		return nil
 	}
@@ -145,15 +149,6 @@ func (s *site) checkHop(_ context.Context, h Hop) error {
 		code: CodeRedirectRefused,
 		text: fmt.Sprintf("%s sends on to %s, and a search goes to no other server", s.origin, h.Address.Origin()),
 		hint: fmt.Sprintf("If that is the right one, set %s.endpoint to it.", s.section),
-	}
-}
-
-// insideError says that the name of a provider's server resolves to a local address.
-func (s *site) insideError(h Hop) error {
-	return &rawSearchError{
-		code: CodeBlockedAddress,
-		text: fmt.Sprintf("%s leads to an address that is %s; that is not the server of %s", s.host, h.Place.Says(), s.name),
-		hint: fmt.Sprintf("If that is a server of yours, name it in %s.endpoint.", s.section),
 	}
 }
 
