@@ -144,8 +144,13 @@ func (p Profile) Prepare() (*Lease, error) {
 // Keep adds to the lease what a profile needs, and restores what has been removed. So one lease
 // serves all sandboxes of a process.
 func (l *Lease) Keep(p Profile) error {
-	if err := p.folders(); err != nil {
-		return err
+	for _, dir := range []string{p.Temp, p.Cache} {
+		if dir == "" {
+			continue
+		}
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
 	}
 	p, err := p.Check()
 	if err != nil || p.Bare || p.Level == Off {
@@ -156,19 +161,6 @@ func (l *Lease) Keep(p Profile) error {
 	}
 	for _, path := range p.Protected {
 		if err := l.take(p, path); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// folders makes the profile's own.
-func (p Profile) folders() error {
-	for _, dir := range []string{p.Temp, p.Cache} {
-		if dir == "" {
-			continue
-		}
-		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return err
 		}
 	}

@@ -164,7 +164,7 @@ func (b *builder) cloneTrees() error {
 func (p Profile) hidden() (out []keptPath) {
 	for _, path := range p.Readable {
 		real, err := filepath.EvalSymlinks(path)
-		if err != nil || p.inTree(real) {
+		if err != nil || slices.ContainsFunc(p.trees(), func(t keptPath) bool { return isWithin(real, t.path) }) {
 			continue // there is nothing to be read, or it is there anyway
 		}
 		known := slices.ContainsFunc(out, func(t keptPath) bool { return isWithin(real, t.path) })
@@ -173,11 +173,6 @@ func (p Profile) hidden() (out []keptPath) {
 		}
 	}
 	return out
-}
-
-// inTree tells whether a path is part of what the profile puts back.
-func (p Profile) inTree(path string) bool {
-	return slices.ContainsFunc(p.trees(), func(t keptPath) bool { return isWithin(path, t.path) })
 }
 
 // shared returns the folders that all processes of a machine share, with

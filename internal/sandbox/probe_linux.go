@@ -55,25 +55,21 @@ func probeMain(in io.Reader, out io.Writer) int {
 	}
 	var promises []Promise
 	for _, p := range t.probes() {
-		promises = append(promises, p.evaluate())
+		err := p.try()
+		r := Promise{Name: p.name, Text: p.text, Verdict: NotHeld, Measured: measured(err)}
+		switch {
+		case !p.promised:
+			r.Verdict = NotPromised
+		case (err == nil) == p.wanted:
+			r.Verdict = Held
+		}
+		promises = append(promises, r)
 	}
 	if err := json.NewEncoder(out).Encode(promises); err != nil {
 		fmt.Fprintln(os.Stderr, "wall: writing what was found:", err)
 		return 1
 	}
 	return 0
-}
-
-func (p probe) evaluate() Promise {
-	err := p.try()
-	r := Promise{Name: p.name, Text: p.text, Verdict: NotHeld, Measured: measured(err)}
-	switch {
-	case !p.promised:
-		r.Verdict = NotPromised
-	case (err == nil) == p.wanted:
-		r.Verdict = Held
-	}
-	return r
 }
 
 // measured names what the kernel said.
@@ -155,7 +151,13 @@ func (t targets) systemProbes() []probe {
 			return firstSuccess(unix.Mount("none", t.Inside, "tmpfs", 0, ""), unix.Unmount(filepath.Join(t.Inside, probeMask), unix.MNT_DETACH))
 		}},
 		{"privileges", "there are no capabilities but those asked for, and no program brings any", true, true, t.Profile.privileges},
-		{"kernel", "settings of the kernel can not be changed", true, false, func() error { return openToWrite("/proc/sys/kernel/core_pattern") }},
+		{"kernel", "settings of the kernel can not be changed", true, false, func() error {
+			f, err := os.OpenFile("/proc/sys/kernel/core_pattern", os.O_WRONLY, 0)
+			if err != nil {
+				return err
+			}
+			return f.Close()
+		}},
 		{"devices", "no device can be made", true, false, func() error {
 			return unix.Mknod(filepath.Join(t.Inside, "device"), unix.S_IFBLK|0o600, int(unix.Mkdev(7, 0)))
 		}},
@@ -213,14 +215,6 @@ func unless(err error, open unix.Errno) error {
 		return nil
 	}
 	return err
-}
-
-func openToWrite(path string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	return f.Close()
 }
 
 func appendTo(path string) error {
