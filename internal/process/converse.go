@@ -82,7 +82,8 @@ func (r *Executor) Converse(ctx context.Context, p Program, t Dialog) (Reply, er
 	case err != nil:
 		return Reply{}, fmt.Errorf("starting %s: %w", p.Path, err)
 	}
-	secrets := r.withheld(p)
+	// The secrets that the program does not get.
+	_, secrets := r.opt.Env.withVars(p.Set).Build(os.Environ())
 	tooMuch, ended := make(chan struct{}), make(chan error, 1)
 	go func() {
 		err := t.waitEnd(ctx, process, tooMuch)
@@ -138,12 +139,6 @@ func (t Dialog) take(r io.Reader) (reply Reply, over bool) {
 		return reply, true
 	}
 	return reply, false
-}
-
-// withheld are the secrets that a program does not get.
-func (r *Executor) withheld(p Program) []Secret {
-	_, secrets := r.opt.Env.withVars(p.Set).Build(os.Environ())
-	return secrets
 }
 
 // waitEnd waits until a program is done or has to end, and ends all of it. The

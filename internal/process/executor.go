@@ -155,7 +155,8 @@ func (x *execution) limits() ExecutorOptions {
 
 // newCapture makes what takes the output.
 func (x *execution) newCapture() *Capture {
-	head, tail := x.room.opt.memory()
+	// Enough for what is shown is kept at hand, of the beginning and of the end.
+	head, tail := max(x.room.opt.Bytes, previewBytes), max(x.room.opt.Bytes, previewBytes)
 	opt := CaptureOptions{
 		Head: head, Tail: tail, Limit: int64(x.limits().Bytes), Lines: int64(x.limits().Lines - 1), Quota: x.room.opt.Quota,
 		Filter: x.secrets.filter(),

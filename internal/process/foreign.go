@@ -63,7 +63,14 @@ func SendToJob(ctx context.Context, dir, id string, r JobRequest) error {
 	for {
 		answer, err := readBounded(path+doneExt, mostCommand)
 		if err == nil {
-			return decodeAnswer(string(answer))
+			text := string(answer)
+			switch text {
+			case "":
+				return nil
+			case ErrEnded.Error():
+				return ErrEnded
+			}
+			return errors.New(text)
 		}
 		if err := answerable(dir, id); err != nil {
 			_ = os.Remove(path + askExt)
@@ -100,17 +107,6 @@ func writeRequest(folder string, r JobRequest) (string, error) {
 	_, _ = rand.Read(random[:]) // never fails
 	path := filepath.Join(folder, fmt.Sprintf("%020d-%s", time.Now().UnixNano(), hex.EncodeToString(random[:])))
 	return path, replaceFile(path+askExt, data)
-}
-
-// decodeAnswer decodes the error in an answer.
-func decodeAnswer(text string) error {
-	switch text {
-	case "":
-		return nil
-	case ErrEnded.Error():
-		return ErrEnded
-	}
-	return errors.New(text)
 }
 
 // answerable reports why a job cannot be asked for anything.

@@ -278,7 +278,24 @@ func (j *Jobs) newJob(s JobSpec, p JobProcess, st JobStreams) (*job, error) {
 	if !j.mine(s.Session) {
 		return nil, fmt.Errorf("adding a job: session %q is not the one of this view", s.Session)
 	}
-	b := jobNewJob(j.jobTable, s, p, st)
+	b := &job{
+		jobTable: j.jobTable, p: p, io: st, ended: s.Ended, owner: self(),
+		news: make(chan struct{}, 1), eof: make(chan struct{}), gone: make(chan struct{}), abandon: make(chan struct{}),
+		over: make(chan struct{}), input: make(chan struct{}, 1),
+	}
+	if s.PID > 0 && ours(s.PID) {
+		// While it has not been waited for, its number is that of no other process.
+		if start, ok := startOf(s.PID); ok && !closed(p.Done()) {
+			b.start = start
+		}
+	}
+	if s.Began.IsZero() {
+		s.Began = j.jobTable.opt.Now()
+	}
+	b.info = JobInfo{
+		ID: s.ID, Session: s.Session, Call: s.Call, Command: s.Command, Title: s.Title, Dir: s.Dir, PID: max(s.PID, 0),
+		Runtime: os.Getpid(), State: JobRunning, Began: stamp(s.Began), Input: st.In != nil,
+	}
 	if err := j.open(b); err != nil {
 		return b, err
 	}

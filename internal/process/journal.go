@@ -118,11 +118,6 @@ func (j *Journal) appendLine(now time.Time, from, line string) {
 		drop++
 	}
 	j.ring = j.ring[drop:]
-	j.save(line)
-}
-
-// save writes a line to the file.
-func (j *Journal) save(line string) {
 	if j.path == "" || j.broken || j.closed {
 		return
 	}

@@ -287,7 +287,9 @@ func (k *supervisorState) wake() {
 // reap takes note of what has ended, for ever.
 func (k *supervisorState) reap() {
 	for {
-		err := waitAny()
+		// The child is left as it is.
+		var info unix.Siginfo
+		err := unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOWAIT, nil)
 		if err == unix.EINTR {
 			continue
 		}
@@ -305,12 +307,6 @@ func (k *supervisorState) reap() {
 		k.reapAll()
 		k.mu.Unlock()
 	}
-}
-
-// waitAny waits until a child has ended, and leaves it as it is.
-func waitAny() error {
-	var info unix.Siginfo
-	return unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOWAIT, nil)
 }
 
 // reapAll takes what has ended out of the process table.

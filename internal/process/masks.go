@@ -130,7 +130,26 @@ func visit(dir string, known *maskedFolder, s PathFilter) (*maskedFolder, error)
 	if known != nil && known.changed.Equal(changed) && time.Since(changed) >= time.Second {
 		return known, nil
 	}
-	return lookPath(dir, changed, s)
+	f := &maskedFolder{changed: changed}
+	entries, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		f.denied = []string{dir} // a command that owns it could open it
+		return f, nil
+	case err != nil && !executorClosed(err):
+		return nil, err
+	}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		switch {
+		case e.Type()&fs.ModeSymlink != 0:
+		case e.Type().IsRegular() && !s.Passes(s.Names(path)...):
+			f.denied = append(f.denied, path)
+		case e.IsDir() && e.Name() != ".git":
+			f.below = append(f.below, path)
+		}
+	}
+	return f, nil
 }
 
 // executorClosed reports whether an error means that there is nothing to be found. Other errors may
@@ -160,29 +179,6 @@ func (m *Masks) tree(key string) *masked {
 	}
 	t.used = time.Now()
 	return t
-}
-
-func lookPath(dir string, changed time.Time, s PathFilter) (*maskedFolder, error) {
-	f := &maskedFolder{changed: changed}
-	entries, err := os.ReadDir(dir)
-	switch {
-	case errors.Is(err, fs.ErrPermission):
-		f.denied = []string{dir} // a command that owns it could open it
-		return f, nil
-	case err != nil && !executorClosed(err):
-		return nil, err
-	}
-	for _, e := range entries {
-		path := filepath.Join(dir, e.Name())
-		switch {
-		case e.Type()&fs.ModeSymlink != 0:
-		case e.Type().IsRegular() && !s.Passes(s.Names(path)...):
-			f.denied = append(f.denied, path)
-		case e.IsDir() && e.Name() != ".git":
-			f.below = append(f.below, path)
-		}
-	}
-	return f, nil
 }
 
 // aliases returns the other names of denied files. It searches only if one of them has several

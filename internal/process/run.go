@@ -56,28 +56,6 @@ type job struct {
 	saving sync.Mutex // while the entry is written
 }
 
-func jobNewJob(t *jobTable, s JobSpec, p JobProcess, io JobStreams) *job {
-	b := &job{
-		jobTable: t, p: p, io: io, ended: s.Ended, owner: self(),
-		news: make(chan struct{}, 1), eof: make(chan struct{}), gone: make(chan struct{}), abandon: make(chan struct{}),
-		over: make(chan struct{}), input: make(chan struct{}, 1),
-	}
-	if s.PID > 0 && ours(s.PID) {
-		// While it has not been waited for, its number is that of no other process.
-		if start, ok := startOf(s.PID); ok && !closed(p.Done()) {
-			b.start = start
-		}
-	}
-	if s.Began.IsZero() {
-		s.Began = t.opt.Now()
-	}
-	b.info = JobInfo{
-		ID: s.ID, Session: s.Session, Call: s.Call, Command: s.Command, Title: s.Title, Dir: s.Dir, PID: max(s.PID, 0),
-		Runtime: os.Getpid(), State: JobRunning, Began: stamp(s.Began), Input: io.In != nil,
-	}
-	return b
-}
-
 // stamp makes a time equal to what the ledger gives back.
 func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
@@ -139,7 +117,10 @@ func (b *job) run() {
 			eof = nil
 		case <-drain:
 			drain = nil
-			b.exitTold()
+			// The command has ended, although the job may go on.
+			b.updateInfo(func(i *JobInfo) { i.Exited = true })
+			_ = b.record()
+			b.notify()
 		case <-left:
 			left = b.survivors()
 		case <-gone: // the pipes follow, or are held by what we cannot end
@@ -203,26 +184,22 @@ func (b *job) pump() {
 		n, err := b.io.Out.Read(buf)
 		if n > 0 {
 			empty = 0
-			b.storeOutput(buf[:n])
+			before := b.ring.err
+			b.ring.write(buf[:n])
+			b.updateInfo(func(i *JobInfo) {
+				i.Bytes = b.ring.total
+				if b.ring.err != nil && before == nil {
+					i.Problem = fmt.Sprintf("output after byte %d was not kept: %v", i.Bytes, b.ring.err)
+				}
+			})
+			select {
+			case b.news <- struct{}{}:
+			default:
+			}
 		}
 		if err != nil {
 			return
 		}
-	}
-}
-
-func (b *job) storeOutput(p []byte) {
-	before := b.ring.err
-	b.ring.write(p)
-	b.updateInfo(func(i *JobInfo) {
-		i.Bytes = b.ring.total
-		if b.ring.err != nil && before == nil {
-			i.Problem = fmt.Sprintf("output after byte %d was not kept: %v", i.Bytes, b.ring.err)
-		}
-	})
-	select {
-	case b.news <- struct{}{}:
-	default:
 	}
 }
 
@@ -246,13 +223,6 @@ func (b *job) survivors() <-chan time.Time {
 func (b *job) exit() {
 	code, signal := b.p.Status()
 	b.updateInfo(func(i *JobInfo) { i.Code, i.Signal = code, clip(signal, 32) })
-}
-
-// exitTold reports the command's exit, although the job may go on.
-func (b *job) exitTold() {
-	b.updateInfo(func(i *JobInfo) { i.Exited = true })
-	_ = b.record()
-	b.notify()
 }
 
 func (b *job) closeOut() {

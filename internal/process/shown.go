@@ -9,12 +9,6 @@ import (
 // previewBytes is how much of an output who watches is shown.
 const previewBytes = 30000
 
-// memory is how much of an output is kept at hand, from its beginning and from
-// its end: enough for what is shown.
-func (o ExecutorOptions) memory() (head, tail int) {
-	return max(o.Bytes, previewBytes), max(o.Bytes, previewBytes)
-}
-
 // preview is the newest part of an output.
 func preview(out Output) string {
 	all := out.Head + out.Tail

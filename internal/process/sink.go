@@ -84,11 +84,7 @@ func (s *sink) take(p []byte) {
 		s.head = append(s.head, p[:n]...)
 		p = p[n:]
 	}
-	s.storeTail(p)
-}
-
-// storeTail puts bytes into the ring.
-func (s *sink) storeTail(p []byte) {
+	// The rest goes into the ring.
 	size := s.opts.Tail
 	if len(p) >= size {
 		s.ring = append(s.ring[:0], p[len(p)-size:]...)
