@@ -100,7 +100,9 @@ func (d *Doc) onlyMain(look *stopCheck) (page *Doc, partial bool) {
 		rest -= m.textIn(part)
 		size += m.marks[part].end - part
 	}
-	c := newCutter(d, int(size))
+	to := &Doc{title: d.title, base: d.base, framed: d.framed, nodes: make([]node, 1, int(size))}
+	to.nodes[0] = node{parent: nobody, first: nobody, next: nobody}
+	c := &cutter{from: d, to: to, lasts: []int32{0}}
 	c.out = m.frameIn(root)
 	c.stopCheck = look
 	for _, part := range parts {

@@ -16,13 +16,6 @@ type cutter struct {
 	lasts    []int32          // of the new page and what is open in it, the last child; 0 for none
 }
 
-// newCutter starts a page of so many nodes at the most.
-func newCutter(from *Doc, size int) *cutter {
-	to := &Doc{title: from.title, base: from.base, framed: from.framed, nodes: make([]node, 1, size)}
-	to.nodes[0] = node{parent: nobody, first: nobody, next: nobody}
-	return &cutter{from: from, to: to, lasts: []int32{0}}
-}
-
 // copy puts a node and what is in it at the end of the new page. Of a block
 // that is left out an empty one stays, for it keeps what is around it apart.
 func (c *cutter) copy(root int32) {

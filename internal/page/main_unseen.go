@@ -26,7 +26,12 @@ func (d *Doc) unseen(n *node) bool {
 	for word := range strings.FieldsSeq(n.classNames()) {
 		switch {
 		case word == "katex-html", strings.HasPrefix(word, "mwe-math-fallback-image"):
-			return d.hasFormula(n.parent)
+			// The formula itself stands before what it looks like.
+			first := d.nodes[n.parent].first
+			if first == nobody || d.nodes[first].first == nobody {
+				return false
+			}
+			return d.nodes[d.nodes[first].first].tag == atom.Math
 		case isNumbering(word, n.tag):
 			return d.numbers(n, 0) && (n.tag == atom.Td || d.insideTag(n, atom.Pre) || d.insideTag(n, atom.Code))
 		}
@@ -86,16 +91,6 @@ func (d *Doc) hasTeX(n *node) bool {
 		at = d.nodes[at].next
 	}
 	return false
-}
-
-// hasFormula tells whether an element has the formula itself before what it
-// looks like.
-func (d *Doc) hasFormula(up int32) bool {
-	first := d.nodes[up].first
-	if first == nobody || d.nodes[first].first == nobody {
-		return false
-	}
-	return d.nodes[d.nodes[first].first].tag == atom.Math
 }
 
 // isNumbering tells the names that highlighters give to the numbers of lines.

@@ -204,7 +204,12 @@ func (w *markdownWriter) inlineElement(at int32, n *node, trim bool) chain {
 		return w.writeEmphasis(at, &w.struck, trim)
 	case atom.A:
 		if w.shapes[at].blocky && w.code == 0 {
-			return w.linkBlocks(at)
+			// A link can not be around blocks: it is on the first words, and on an image before them.
+			outer := w.waiting
+			w.waiting = at
+			c := w.writeChildren(at)
+			w.waiting = outer
+			return c
 		}
 		c = w.writeChildren(at)
 	case atom.Video:

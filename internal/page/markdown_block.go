@@ -45,7 +45,14 @@ func (w *markdownWriter) list(at int32, n *node) chain {
 	}
 	flush()
 	if w.inCell {
-		return w.listInCell(n, out)
+		// In a cell it is on the line of the cell, and in parentheses if it is part of another list.
+		items := out
+		if up := n.parent; up != nobody && w.doc.nodes[up].tag == atom.Li {
+			if items = w.trim(items); !items.empty() {
+				items = w.around("(", items, ")")
+			}
+		}
+		return w.around("\n\n", items, "\n\n")
 	}
 	if up := n.parent; up != nobody && w.doc.nodes[up].tag == atom.Li && w.shapes[up].last == at {
 		return w.around("\n", out, "")
@@ -53,33 +60,19 @@ func (w *markdownWriter) list(at int32, n *node) chain {
 	return w.around("\n\n", out, "\n\n")
 }
 
-// listInCell writes a list on the line of a cell, one that is in another list
-// in parentheses.
-func (w *markdownWriter) listInCell(n *node, items chain) chain {
-	if up := n.parent; up != nobody && w.doc.nodes[up].tag == atom.Li {
-		if items = w.trim(items); !items.empty() {
-			items = w.around("(", items, ")")
-		}
-	}
-	return w.around("\n\n", items, "\n\n")
-}
-
-// itemInCell writes an item of a list in a cell.
-func (w *markdownWriter) itemInCell(at int32, n *node, c chain) chain {
-	before, end := "", ""
-	if mark := w.itemMarker(at, n); mark[0] != '-' {
-		before = strings.TrimRight(mark, " ") + " "
-	}
-	if w.nextShown(n.next) != nobody {
-		end = ";"
-	}
-	return w.inLine(before, c, end)
-}
-
 // item writes an item of a list, its lines indented under its mark.
 func (w *markdownWriter) item(at int32, n *node) chain {
 	if w.inCell {
-		return w.itemInCell(at, n, w.writeChildren(at))
+		// In a cell it has no line of its own.
+		c := w.writeChildren(at)
+		before, end := "", ""
+		if mark := w.itemMarker(at, n); mark[0] != '-' {
+			before = strings.TrimRight(mark, " ") + " "
+		}
+		if w.nextShown(n.next) != nobody {
+			end = ";"
+		}
+		return w.inLine(before, c, end)
 	}
 	c, _ := w.cutHead(w.writeChildren(at))
 	c, lines := w.cutTail(c)

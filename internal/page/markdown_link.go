@@ -35,16 +35,6 @@ func (w *markdownWriter) writeLink(n *node, text chain) chain {
 	return w.around("[", text, "]("+parentheses(href)+linkTitle(n)+")")
 }
 
-// linkBlocks writes a link that has blocks in it: a link can not be around
-// them, so it is on the first words, and on an image before them.
-func (w *markdownWriter) linkBlocks(at int32) chain {
-	outer := w.waiting
-	w.waiting = at
-	c := w.writeChildren(at)
-	w.waiting = outer
-	return c
-}
-
 // writePendingLink writes the children of a node while a link waits for words to be on.
 func (w *markdownWriter) writePendingLink(at int32) chain {
 	out, words := noChain(), noChain()

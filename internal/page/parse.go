@@ -78,10 +78,14 @@ func (b *builder) run(ctx context.Context) error {
 		}
 		switch b.scan.next() {
 		case atEnd:
-			b.flushSpill()
+			// What has not been added yet.
+			if b.spill.Len() > 0 {
+				b.open.truncate(1)
+				b.addText(b.spill.String())
+			}
 			return nil
 		case atText:
-			b.text(b.scan.words.prose(b.scan.text))
+			b.text(b.scan.words.read(b.scan.text, reading{refs: true}))
 		case atStart:
 			b.start()
 		case atStop:
@@ -210,14 +214,6 @@ func (b *builder) text(s string) {
 		return
 	}
 	b.addText(s)
-}
-
-// flushSpill adds what has not been added yet.
-func (b *builder) flushSpill() {
-	if b.spill.Len() > 0 {
-		b.open.truncate(1)
-		b.addText(b.spill.String())
-	}
 }
 
 func isAllBlank(s string) bool {

@@ -61,13 +61,6 @@ func (l *opens) truncate(at int) {
 	l.list = l.list[:at]
 }
 
-// markDone makes an element end with the last block inside it.
-func (l *opens) markDone(at int) {
-	o := &l.list[at]
-	o.done = true
-	l.counts[o.slot]--
-}
-
 // find returns the place of the innermost HTML element of a tag, 0 where there
 // is none before one that is a limit.
 func (l *opens) find(tag atom.Atom, limit trait) int {

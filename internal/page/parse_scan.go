@@ -286,7 +286,7 @@ func (s *scanner) addAttr(name, value string) {
 			return
 		}
 	}
-	s.attrs = append(s.attrs, attr{name, s.words.value(headOf(value, maxValue))})
+	s.attrs = append(s.attrs, attr{name, s.words.read(headOf(value, maxValue), reading{refs: true, attr: true, null: broken})})
 }
 
 func (s *scanner) skipBlanks() {

@@ -232,7 +232,10 @@ func (b *builder) closeForTable(tag atom.Atom, traits trait) {
 func (b *builder) closeInline(tag atom.Atom) {
 	at, crossed := b.open.findInline(tag)
 	if crossed {
-		b.open.markDone(at)
+		// The element ends with the last block inside it.
+		o := &b.open.list[at]
+		o.done = true
+		b.open.counts[o.slot]--
 	} else {
 		b.closeTo(at)
 	}

@@ -39,14 +39,6 @@ type reading struct {
 
 const broken = "\uFFFD"
 
-// prose reads text between tags.
-func (w *words) prose(s string) string { return w.read(s, reading{refs: true}) }
-
-// value reads an attribute.
-func (w *words) value(s string) string {
-	return w.read(s, reading{refs: true, attr: true, null: broken})
-}
-
 // readVerbatim reads the content of a verbatim element.
 func (w *words) readVerbatim(s string, refs bool) string {
 	return w.read(s, reading{refs: refs, null: broken})

@@ -53,32 +53,6 @@ func traitsOf(tag atom.Atom) trait {
 		return inline
 	case atom.Span, atom.Sub, atom.Sup, atom.Ruby, atom.Var:
 		return breakout
-	}
-	return rareTraits(tag)
-}
-
-// tableTraits is traitsOf for tables and their parts.
-func tableTraits(tag atom.Atom) trait {
-	switch tag {
-	case atom.Table:
-		return special | firm | block | breakout | fence | tabular | walls
-	case atom.Td, atom.Th, atom.Caption:
-		return special | firm | fence | tabular
-	case atom.Tr:
-		return special | firm | tabular | row
-	case atom.Tbody, atom.Thead, atom.Tfoot:
-		return special | firm | tabular | rows
-	case atom.Colgroup:
-		return special | firm | tabular | cols
-	case atom.Col:
-		return void | tabular
-	}
-	return 0
-}
-
-// rareTraits goes on where traitsOf ends.
-func rareTraits(tag atom.Atom) trait {
-	switch tag {
 	case atom.Br, atom.Img, atom.Embed:
 		return void | breakout
 	case atom.Hr:
@@ -105,21 +79,26 @@ func rareTraits(tag atom.Atom) trait {
 		return special | firm | fence
 	case atom.Noscript:
 		return special | firm | headPart
-	}
-	return otherTraits(tag)
-}
-
-// otherTraits goes on where rareTraits ends.
-func otherTraits(tag atom.Atom) trait {
-	switch tag {
 	case atom.Head, atom.Body:
 		return special | firm | breakout
 	case atom.Button:
 		return special | firm | button
 	case atom.Noembed, atom.Noframes, atom.Select, atom.Frameset:
 		return special | firm
+	case atom.Table:
+		return special | firm | block | breakout | fence | tabular | walls
+	case atom.Td, atom.Th, atom.Caption:
+		return special | firm | fence | tabular
+	case atom.Tr:
+		return special | firm | tabular | row
+	case atom.Tbody, atom.Thead, atom.Tfoot:
+		return special | firm | tabular | rows
+	case atom.Colgroup:
+		return special | firm | tabular | cols
+	case atom.Col:
+		return void | tabular
 	}
-	return tableTraits(tag)
+	return 0
 }
 
 // welcomes says whether a foreign element (of a drawing or a formula) holds

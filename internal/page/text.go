@@ -55,8 +55,16 @@ func (d *Doc) text(look *stopCheck, skip func(*node) bool) (string, error) {
 			enter = skipped // nothing to leave
 		}
 		if !enter {
-			w.lower(at)
-			w.closeNode(n, d.gapAround(n))
+			// Raised text ends here.
+			if end := len(w.ups) - 1; end >= 0 && w.ups[end].node == at {
+				w.out.WriteString(w.ups[end].end)
+				w.ups = w.ups[:end]
+			}
+			around := d.gapAround(n)
+			if isPreformatted(n.tag) {
+				w.pre--
+			}
+			w.widen(around)
 		}
 		if enter = n.next != nobody && at != 0; enter {
 			at = n.next
@@ -118,14 +126,6 @@ func (d *Doc) raise(w *textWriter, at int32) {
 	}
 }
 
-// lower ends raised text.
-func (w *textWriter) lower(at int32) {
-	if end := len(w.ups) - 1; end >= 0 && w.ups[end].node == at {
-		w.out.WriteString(w.ups[end].end)
-		w.ups = w.ups[:end]
-	}
-}
-
 func (w *textWriter) openNode(n *node, around gap) {
 	if n.name == "" {
 		if w.pre > 0 {
@@ -137,13 +137,6 @@ func (w *textWriter) openNode(n *node, around gap) {
 	}
 	if isPreformatted(n.tag) {
 		w.pre++
-	}
-	w.widen(around)
-}
-
-func (w *textWriter) closeNode(n *node, around gap) {
-	if isPreformatted(n.tag) {
-		w.pre--
 	}
 	w.widen(around)
 }
