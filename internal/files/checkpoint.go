@@ -145,7 +145,12 @@ func (f *Workspace) Checkpoint(ctx context.Context, by By, at []Endangered, limi
 	limits = limits.withDefaults()
 	k := f.History.Keep(limits.Bytes)
 	limits.Bytes = k.Room()
-	g := newGatherer(ctx, f, by, limits)
+	g := &gatherer{files: f, by: by, limits: limits, seen: map[string]bool{}, repos: map[string]*repository{}}
+	g.deadline = time.Now().Add(limits.Time)
+	g.roots = []string{realName(by.Dir)}
+	if top := realName(f.baseDir(by.Dir)); top != g.roots[0] {
+		g.roots = append(g.roots, top)
+	}
 	for _, e := range at {
 		g.endangered(ctx, e)
 	}

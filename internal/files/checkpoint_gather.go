@@ -44,16 +44,6 @@ const (
 	maxMatches = 20_000
 )
 
-func newGatherer(ctx context.Context, f *Workspace, by By, limits CheckpointLimits) *gatherer {
-	g := &gatherer{files: f, by: by, limits: limits, seen: map[string]bool{}, repos: map[string]*repository{}}
-	g.deadline = time.Now().Add(limits.Time)
-	g.roots = []string{realName(by.Dir)}
-	if top := realName(f.baseDir(by.Dir)); top != g.roots[0] {
-		g.roots = append(g.roots, top)
-	}
-	return g
-}
-
 func (g *gatherer) inRoots(path string) bool {
 	return slices.ContainsFunc(g.roots, func(root string) bool { return within(root, path) })
 }

@@ -289,7 +289,17 @@ func (g *gatherer) untracked(ctx context.Context, r *repository, at string, what
 		return
 	}
 	w := untrackedWalk{gatherer: g, repo: r, what: what}
-	w.walk(ctx, at, prefix)
+	first := visit{dir: at, name: prefix, rules: w.ignoringAbove(at), whole: prefix != "" && !w.holdsTracked(prefix)}
+	if first.whole {
+		if info, err := os.Lstat(at); err == nil {
+			w.add(at, info)
+		}
+	}
+	queue := []visit{first}
+	for len(queue) > 0 && !w.timeIsUp(ctx) {
+		v := queue[0]
+		queue = append(queue[1:], w.visit(ctx, v)...)
+	}
 }
 
 // An untrackedWalk goes through a worktree.
@@ -305,20 +315,6 @@ type visit struct {
 	rules     *ignoring
 	ignored   bool // the folder itself is ignored
 	whole     bool // nothing in it is tracked
-}
-
-func (w *untrackedWalk) walk(ctx context.Context, at, prefix string) {
-	first := visit{dir: at, name: prefix, rules: w.ignoringAbove(at), whole: prefix != "" && !w.holdsTracked(prefix)}
-	if first.whole {
-		if info, err := os.Lstat(at); err == nil {
-			w.add(at, info)
-		}
-	}
-	queue := []visit{first}
-	for len(queue) > 0 && !w.timeIsUp(ctx) {
-		v := queue[0]
-		queue = append(queue[1:], w.visit(ctx, v)...)
-	}
 }
 
 // holdsTracked reports whether a tracked file lies below a folder.

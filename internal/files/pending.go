@@ -180,8 +180,10 @@ func (p *PendingSet) identify(l *ledger) error {
 	if !validID(p.set.ID) {
 		return fmt.Errorf("%q is no id", p.set.ID)
 	}
-	if s.finished(p.set.ID) {
-		return fmt.Errorf("there is a set %s already", p.set.ID)
+	for _, undo := range []bool{false, true} {
+		if _, err := os.Lstat(s.setPath(p.set.ID, undo)); !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("there is a set %s already", p.set.ID)
+		}
 	}
 	return nil
 }
@@ -284,7 +286,11 @@ func (p *PendingSet) end(set ChangeSet) (full bool, err error) {
 	}
 	err = s.locked(func(l *ledger) (err error) {
 		if record && set.Observed {
-			if line, err = p.assignLateID(l, &set); err != nil {
+			// An observed set gets the id and the time of its end, because changes that others made
+			// meanwhile came before it.
+			set.Time = p.store.opt.Now().Round(0).UTC()
+			set.ID = l.nextID(set.Time)
+			if line, err = p.unsaid(set); err != nil {
 				return err
 			}
 		}
@@ -318,14 +324,6 @@ func (p *PendingSet) unsaid(set ChangeSet) ([]byte, error) {
 		line = nil
 	}
 	return line, err
-}
-
-// assignLateID gives an observed set the id and the time of its end, because changes that others
-// made meanwhile came before it.
-func (p *PendingSet) assignLateID(l *ledger, set *ChangeSet) ([]byte, error) {
-	set.Time = p.store.opt.Now().Round(0).UTC()
-	set.ID = l.nextID(set.Time)
-	return p.unsaid(*set)
 }
 
 // giveBack removes contents that were stored for a change and are not needed. Only changes that
@@ -434,16 +432,6 @@ func (s *History) setPath(id string, undo bool) string {
 		ext = undoExt
 	}
 	return filepath.Join(s.opt.Dir, "sets", id+ext)
-}
-
-// finished reports whether there is a set of that id.
-func (s *History) finished(id string) bool {
-	for _, undo := range []bool{false, true} {
-		if _, err := os.Lstat(s.setPath(id, undo)); !errors.Is(err, fs.ErrNotExist) {
-			return true
-		}
-	}
-	return false
 }
 
 func rawID() string {

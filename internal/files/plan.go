@@ -175,7 +175,12 @@ func (item *UndoItem) walk(chain []chainLink) {
 			item.conflict("changed later by %s", name(l.set))
 			return
 		case cur.sameBytes(l.change.After):
-			cur = back(cur, l.change)
+			// A mode that the change did not set is kept.
+			want := l.change.Before
+			if want.Exists && cur.Exists && bits(cur.Mode) != bits(l.change.After.Mode) {
+				want.Mode = cur.Mode
+			}
+			cur = want
 		case cur.sameBytes(l.change.Before): // somebody has put it back
 		case newer != nil:
 			item.conflict("changed by someone else between %s and %s", name(l.set), name(newer.set))
@@ -186,31 +191,18 @@ func (item *UndoItem) walk(chain []chainLink) {
 		}
 		newer = l
 	}
-	item.aim(cur)
-}
-
-// aim sets how the file gets its wanted content.
-func (item *UndoItem) aim(want KeptContent) {
-	item.Want = want
+	// How the file gets its wanted content.
+	item.Want = cur
 	switch {
-	case item.Now.is(want):
+	case item.Now.is(cur):
 		item.State, item.Reason = UndoNothing, "holds that already"
-	case !want.Exists:
+	case !cur.Exists:
 		item.State = UndoRemove
 	case !item.Now.Exists:
 		item.State = UndoCreate
 	default:
 		item.State = UndoRestore
 	}
-}
-
-// back undoes one change. A mode that the change did not set is kept.
-func back(cur KeptContent, c KeptChange) KeptContent {
-	want := c.Before
-	if want.Exists && cur.Exists && bits(cur.Mode) != bits(c.After.Mode) {
-		want.Mode = cur.Mode
-	}
-	return want
 }
 
 func (item *UndoItem) conflict(format string, args ...any) {

@@ -56,11 +56,6 @@ type lazyList struct {
 	list *protectedList
 }
 
-func (l *lazyList) get() *protectedList {
-	l.once.Do(func() { l.list = readProtected(protectedText) })
-	return l.list
-}
-
 func readProtected(text string) *protectedList {
 	l := &protectedList{any: map[string][]protectedName{}, home: map[string][]protectedName{}}
 	for line := range strings.Lines(text) {
@@ -90,7 +85,8 @@ func (f *Workspace) protected() *protectedList {
 	if f.cache != nil {
 		return f.cache.protected
 	}
-	return f.list.get()
+	f.list.once.Do(func() { f.list.list = readProtected(protectedText) })
+	return f.list.list
 }
 
 // homeDir is the home folder of the person.

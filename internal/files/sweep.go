@@ -69,8 +69,26 @@ func (s *History) sweepQuietly() {
 
 // look learns what there is, without the lock.
 func (w *sweeper) look(ctx context.Context) error {
-	if err := w.findBlobs(ctx); err != nil {
+	root := filepath.Join(w.store.opt.Dir, "blobs")
+	folders, err := readNames(root)
+	if err != nil {
 		return err
+	}
+	for _, folder := range folders {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		names, err := readNames(filepath.Join(root, folder))
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			d, ok := parseDigest(name)
+			if !ok || name[:2] != folder {
+				continue
+			}
+			w.findBlob(d)
+		}
 	}
 	return w.readSets(ctx)
 }
@@ -139,31 +157,6 @@ func parseDigest(hash string) (d digest, ok bool) {
 	}
 	_, err := hex.Decode(d[:], []byte(hash))
 	return d, err == nil
-}
-
-func (w *sweeper) findBlobs(ctx context.Context) error {
-	root := filepath.Join(w.store.opt.Dir, "blobs")
-	folders, err := readNames(root)
-	if err != nil {
-		return err
-	}
-	for _, folder := range folders {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		names, err := readNames(filepath.Join(root, folder))
-		if err != nil {
-			return err
-		}
-		for _, name := range names {
-			d, ok := parseDigest(name)
-			if !ok || name[:2] != folder {
-				continue
-			}
-			w.findBlob(d)
-		}
-	}
-	return nil
 }
 
 func (w *sweeper) findBlob(d digest) {
