@@ -52,13 +52,6 @@ type attempt struct {
 	err    error // after done
 }
 
-func newClient(s *Set, m match) *client {
-	return &client{
-		set: s, server: m.server, root: m.root, log: s.journal(m.server.ID),
-		state: lsp.StateStopped, since: time.Now(), used: time.Now(),
-	}
-}
-
 // setState changes the state; c.mu is held. Watchers are notified after it is released.
 func (c *client) setState(state, fault string) {
 	if c.state != state {

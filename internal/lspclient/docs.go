@@ -248,7 +248,7 @@ func (l *link) absorbLocked() {
 	l.mu.Unlock()
 	var rest []FileChange
 	for _, ch := range changes {
-		if l.watches(ch) && l.take(&ch) {
+		if l.wants(ch.Path, ch.Kind) && l.take(&ch) {
 			rest = append(rest, ch)
 		}
 	}
@@ -270,7 +270,11 @@ func (l *link) take(ch *FileChange) bool {
 	l.mu.Lock()
 	d := l.docs[ch.Path]
 	if ch.Kind == Deleted {
-		l.dropFindings(ch.Path)
+		if f := l.found[ch.Path]; f != nil {
+			l.read(ch.Path, f.list, nil)
+			l.read(ch.Path, f.pulled, nil)
+			delete(l.found, ch.Path)
+		}
 	}
 	l.mu.Unlock()
 	switch {
@@ -282,15 +286,6 @@ func (l *link) take(ch *FileChange) bool {
 	}
 	_, _ = l.bring(ch.Path) // one that cannot be read counts as deleted
 	return ch.Kind == Created
-}
-
-// dropFindings drops the diagnostics of a file; l.mu is held.
-func (l *link) dropFindings(path string) {
-	if f := l.found[path]; f != nil {
-		l.read(path, f.list, nil)
-		l.read(path, f.pulled, nil)
-		delete(l.found, path)
-	}
 }
 
 // reveal makes a server act on changes of files that are not open in it; l.syncing is held.
@@ -317,9 +312,6 @@ func (l *link) reveal(changes []FileChange) {
 		_ = l.saved(open) // a server that is gone needs no more
 	}
 }
-
-// watches reports whether the server is to be notified of a change.
-func (l *link) watches(ch FileChange) bool { return l.wants(ch.Path, ch.Kind) }
 
 // wants reports whether the server would be notified of a change of a file: it asked for it, or the
 // file is in its language or one that marks its root. A kind of 0 stands for any.

@@ -206,15 +206,10 @@ func parseGlob(pattern string) (glob, error) {
 	p.sequence(0)
 	p.emit(globStep{kind: stepMatch})
 	if p.err != nil {
-		return glob{}, fmt.Errorf("pattern %q: %w", text.VisibleLine(firstOf(pattern)), p.err)
+		short, _ := text.Cut(pattern, 200)
+		return glob{}, fmt.Errorf("pattern %q: %w", text.VisibleLine(short), p.err)
 	}
 	return glob{steps: p.steps, ends: endings(pattern)}, nil
-}
-
-// firstOf is as much of a pattern as an error shows.
-func firstOf(pattern string) string {
-	short, _ := text.Cut(pattern, 200)
-	return short
 }
 
 type globParser struct {

@@ -106,7 +106,13 @@ func (s *Set) client(m match) (*client, error) {
 	key := clientKey{m.server.ID, m.root}
 	c := s.clients[key]
 	if c == nil {
-		c = newClient(s, m)
+		if s.logs[m.server.ID] == nil {
+			s.logs[m.server.ID] = process.NewJournal(s.opt.Logs, m.server.ID)
+		}
+		c = &client{
+			set: s, server: m.server, root: m.root, log: s.logs[m.server.ID],
+			state: lsp.StateStopped, since: time.Now(), used: time.Now(),
+		}
 		s.clients[key] = c
 		s.order = append(s.order, c)
 	}
@@ -114,14 +120,6 @@ func (s *Set) client(m match) (*client, error) {
 }
 
 var errSetClosed = errors.New("language servers: closed")
-
-// journal returns the log of the servers of an id; s.mu is held.
-func (s *Set) journal(id string) *process.Journal {
-	if s.logs[id] == nil {
-		s.logs[id] = process.NewJournal(s.opt.Logs, id)
-	}
-	return s.logs[id]
-}
 
 // maxServers is how many servers run at once, unless all are in use.
 const maxServers = 10
@@ -204,13 +202,9 @@ func (s *Set) Open(ctx context.Context, file string) ([]*View, error) {
 	if len(views) > 0 {
 		return views, nil
 	}
-	return nil, worst(errs)
-}
-
-// worst returns the most informative error: one of a server that is installed, if any.
-func worst(errs []error) error {
+	// The most informative error is one of a server that is installed, if there is any.
 	slices.SortStableFunc(errs, func(a, b error) int { return rankOf(a) - rankOf(b) })
-	return errs[0]
+	return nil, errs[0]
 }
 
 func rankOf(err error) int {
