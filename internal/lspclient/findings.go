@@ -170,7 +170,8 @@ const quiet = 150 * time.Millisecond
 // is plain to see. Where it does not, what comes after a change may still be
 // about the text before: only if nothing was under way then, or once the
 // server has answered a question that was sent after the change, is what comes
-// next about the new text.
+// next about the new text. If nothing comes next, waitPushed takes what came
+// before the answer: a server may publish before it answers.
 func (l *link) settledLocked(d *doc) bool {
 	settled, _ := l.settles(d)
 	return settled
@@ -271,25 +272,27 @@ func (l *link) waitPushed(ctx context.Context, d *doc) error {
 		case <-news:
 		case <-timer:
 		case <-hush:
-			if l.quietSince(d) {
+			l.mu.Lock()
+			f, answered := l.found[d.path], d.barrier > 0
+			published := f != nil && f.seq > d.sentSeq
+			clean := f != nil && len(f.list) == 0
+			l.mu.Unlock()
+			switch {
+			case !answered:
+				hush = nil // ask again
+			case published:
+				return nil
+			case clean:
 				return errSilent
+			default:
+				hush = make(chan time.Time) // it is at work
 			}
-			hush = make(chan time.Time) // it is at work
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-l.conn.done():
 			return errors.New("it has ended")
 		}
 	}
-}
-
-// quietSince reports whether nothing was published about a file since its text
-// was sent, and nothing was wrong with the one before.
-func (l *link) quietSince(d *doc) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	f := l.found[d.path]
-	return f != nil && f.seq <= d.sentSeq && len(f.list) == 0 && d.barrier > 0
 }
 
 // raise sends a request that the server answers only after it has read the text, and records when

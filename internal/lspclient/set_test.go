@@ -120,6 +120,21 @@ func TestOnlyTheNewestText(t *testing.T) {
 	}
 }
 
+// A server that numbers nothing and publishes before it answers is believed
+// although it was told of another change since it last published.
+func TestPublishedBeforeTheAnswer(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil, "--no-version")
+	b.write("a.foo", "fine\n")
+	b.errors(nil, "a.foo")
+	before := b.Before(t.Context())
+	b.Changed(FileChange{b.write("b.foo", "x\n"), Created})
+	b.write("a.foo", "ERROR one\n")
+	if got, want := b.errors(before, "a.foo"), []string{"error found: ERROR one"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // What was there before a change is told apart from what was not, wherever it
 // stands by now.
 func TestOldIsMarked(t *testing.T) {
