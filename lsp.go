@@ -20,26 +20,11 @@ func (r *Runtime) openLSP() error {
 	if opt == nil {
 		return nil
 	}
-	var own []lspclient.Server
-	for _, s := range opt.Own {
-		own = append(own, lspclient.Server{
-			ID: s.Name, Command: s.Command, Extensions: s.Extensions, Env: s.Environment,
-			Initialization: s.Initialization, Disabled: s.Disabled, Wall: s.Wall,
-		})
-	}
-	servers, err := lspclient.Merge(own)
-	if err != nil {
-		return fmt.Errorf("setting up language servers: %w", err)
-	}
-	if !opt.Builtin {
-		servers = lspclient.Only(servers, own)
-	}
 	o := lspclient.Options{
-		Dir: r.dir, Worktree: r.worktree, Servers: servers, Trusted: opt.Trusted, Brief: r.opt.Shell.Ephemeral,
-		Start: func(ctx context.Context, s lspclient.Server, cmd process.Command, out *os.File) (*process.Process, error) {
-			return r.startServer(ctx, s.Env, s.Wall, cmd, out)
+		Options: *opt, Dir: r.dir, Worktree: r.worktree, Brief: r.opt.Shell.Ephemeral,
+		StartProcess: func(ctx context.Context, s lsp.Server, cmd process.Command, out *os.File) (*process.Process, error) {
+			return r.startServer(ctx, s.Environment, s.Wall, cmd, out)
 		},
-		Wait: opt.Wait, Request: opt.Request, Init: opt.Start, Idle: opt.Idle, Memory: opt.Memory,
 		OnChange: func() { r.events.publish(event.LSPChanged{}) },
 		OnDiagnostics: func(server, path string) {
 			r.events.publish(event.LSPDiagnostics{Server: server, Path: path})
@@ -48,7 +33,10 @@ func (r *Runtime) openLSP() error {
 	if r.opt.DataDir != "" {
 		o.Logs, o.Board = r.ownFolder("lsp-logs"), r.ownFolder("lsp")
 	}
-	r.languages = lspclient.New(o)
+	var err error
+	if r.languages, err = lspclient.New(o); err != nil {
+		return fmt.Errorf("setting up language servers: %w", err)
+	}
 	return nil
 }
 

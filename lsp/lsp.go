@@ -30,11 +30,17 @@ type Options struct {
 
 // A Server configures a language server.
 type Server struct {
-	Name           string
-	Command        []string
-	Extensions     []string // with the dot, or whole file names
-	Environment    map[string]string
-	Initialization json.RawMessage // sent to it when it starts
+	Name string
+	// Command is the program and its arguments. A program without a path separator is looked for
+	// on the PATH.
+	Command []string
+	// Extensions are the files that the server is for: extensions with their dot, or whole names
+	// such as Dockerfile. An empty list that is not nil stands for all files.
+	Extensions []string
+	// Environment is added to that of the process.
+	Environment map[string]string
+	// Initialization is sent to it when it starts, and answers its requests for its configuration.
+	Initialization json.RawMessage
 	Disabled       bool
 	Wall           bool // run it in the sandbox, or not at all
 }

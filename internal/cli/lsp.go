@@ -85,7 +85,7 @@ func (a *app) asksServers(s *setup) bool {
 // knownLanguages are the names of the language servers that need no config.
 func knownLanguages() (names []string) {
 	for _, s := range lspclient.Builtin() {
-		names = append(names, s.ID)
+		names = append(names, s.Name)
 	}
 	return names
 }

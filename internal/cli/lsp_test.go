@@ -211,8 +211,8 @@ func TestServersAreTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range lspclient.Builtin() {
-		if !strings.Contains(string(page), "`"+s.ID+"`") {
-			t.Errorf("docs/language-servers.md does not name %s", s.ID)
+		if !strings.Contains(string(page), "`"+s.Name+"`") {
+			t.Errorf("docs/language-servers.md does not name %s", s.Name)
 		}
 	}
 }

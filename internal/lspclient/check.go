@@ -261,7 +261,7 @@ func (s *Set) fileReport(file string, before Baseline, errands []task) (r lsp.Fi
 			r.Diagnostics = append(r.Diagnostics, v.found...)
 		default:
 			if why, failed := v.why(); why != "" || failed {
-				pending = append(pending, lsp.Pending{Server: v.client.server.ID, Path: file, Why: why, Failed: failed})
+				pending = append(pending, lsp.Pending{Server: v.client.server.Name, Path: file, Why: why, Failed: failed})
 			}
 		}
 	}

@@ -117,17 +117,17 @@ func (c *client) ensure(ctx context.Context) (*link, error) {
 		return a.link, a.err
 	case <-ctx.Done():
 		a.waited.Store(true)
-		return nil, &Unavailable{c.server.ID, "It is still starting. Try again in a moment, or look for text instead."}
+		return nil, &Unavailable{c.server.Name, "It is still starting. Try again in a moment, or look for text instead."}
 	}
 }
 
 // startAttempt starts an attempt to start the server; c.mu is held.
 func (c *client) startAttempt() (*attempt, error) {
 	if c.state == lsp.StateBroken {
-		return nil, &Unavailable{c.server.ID, c.fault}
+		return nil, &Unavailable{c.server.Name, c.fault}
 	}
 	if wait := time.Until(c.resting); wait > 0 {
-		return nil, &Unavailable{c.server.ID, fmt.Sprintf("%s It is started again in %s.", c.fault, wait.Round(100*time.Millisecond))}
+		return nil, &Unavailable{c.server.Name, fmt.Sprintf("%s It is started again in %s.", c.fault, wait.Round(100*time.Millisecond))}
 	}
 	how, err := c.server.launch(c.root, c.set.place)
 	if err != nil {
@@ -167,7 +167,7 @@ func (c *client) runAttempt(ctx context.Context, a *attempt, how launch) {
 		return
 	}
 	c.recordFailure(err)
-	a.err = &Unavailable{c.server.ID, c.fault}
+	a.err = &Unavailable{c.server.Name, c.fault}
 }
 
 // begun notes that the server runs, unless it was stopped meanwhile.
@@ -299,7 +299,7 @@ func (c *client) close() {
 func (c *client) status() (s lsp.Status, started bool) {
 	c.mu.Lock()
 	started = c.started
-	s = lsp.Status{ID: c.server.ID, Root: c.root, State: c.state, Error: c.fault, Since: c.since, Restarts: c.restarts}
+	s = lsp.Status{ID: c.server.Name, Root: c.root, State: c.state, Error: c.fault, Since: c.since, Restarts: c.restarts}
 	l := c.link
 	c.mu.Unlock()
 	if l != nil {

@@ -36,7 +36,7 @@ func TestFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, func(o *Options) {
-				o.Wait, o.Request, o.Init = 1500*time.Millisecond, 1500*time.Millisecond, 3*time.Second
+				o.Wait, o.Request, o.Start = 1500*time.Millisecond, 1500*time.Millisecond, 3*time.Second
 			}, flags...)
 			for i := range 3 {
 				path := b.write("a.foo", fmt.Sprintf("ERROR %d\n", i))

@@ -24,22 +24,22 @@ func (s Server) launch(root string, p environment) (launch, error) {
 		return launch{}, err
 	}
 	if s.runs != "" && !p.trusted {
-		return launch{}, s.untrusted(fmt.Sprintf("The language server %s runs code of the project (%s)", s.ID, s.runs))
+		return launch{}, s.untrusted(fmt.Sprintf("The language server %s runs code of the project (%s)", s.Name, s.runs))
 	}
 	for _, name := range s.needs {
 		if _, err := p.find(name); err != nil && !s.own {
-			return launch{}, &Missing{s.ID, fmt.Sprintf("The language server %s needs %s, which is not on the PATH: install it.", s.ID, name)}
+			return launch{}, &Missing{s.Name, fmt.Sprintf("The language server %s needs %s, which is not on the PATH: install it.", s.Name, name)}
 		}
 	}
 	l := launch{argv: argv, env: p.cautions()}
-	maps.Copy(l.env, s.Env)
+	maps.Copy(l.env, s.Environment)
 	if s.prepare != nil {
 		if err := s.prepare(&l, s, root, p); err != nil {
 			return launch{}, err
 		}
 	}
 	if l.init, err = mergeJSON(l.init, s.Initialization); err != nil {
-		return launch{}, fmt.Errorf("language server %s: %w", s.ID, err)
+		return launch{}, fmt.Errorf("language server %s: %w", s.Name, err)
 	}
 	return l, nil
 }
@@ -47,7 +47,7 @@ func (s Server) launch(root string, p environment) (launch, error) {
 // findCommand returns the first command of the server whose program is there.
 func (s Server) findCommand(root string, p environment) ([]string, error) {
 	if len(s.Command) == 0 {
-		return nil, &Missing{s.ID, fmt.Sprintf("The language server %s has no command: set lsp.%s.command in the config.", s.ID, s.ID)}
+		return nil, &Missing{s.Name, fmt.Sprintf("The language server %s has no command: set lsp.%s.command in the config.", s.Name, s.Name)}
 	}
 	if s.own {
 		return s.configured(p)
@@ -65,7 +65,7 @@ func (s Server) findCommand(root string, p environment) ([]string, error) {
 	if inside != nil {
 		return nil, s.untrusted(inside.Error())
 	}
-	return nil, &Missing{s.ID, fmt.Sprintf("%s is not on the PATH: %s, or set lsp.%s.command in the config.", s.Command[0], s.get, s.ID)}
+	return nil, &Missing{s.Name, fmt.Sprintf("%s is not on the PATH: %s, or set lsp.%s.command in the config.", s.Command[0], s.get, s.Name)}
 }
 
 // configured returns the command that the config names. A relative path starts
@@ -78,7 +78,7 @@ func (s Server) configured(p environment) ([]string, error) {
 		case isInside(err):
 			return nil, s.untrusted(err.Error())
 		case err != nil:
-			return nil, &Missing{s.ID, fmt.Sprintf("%s is not on the PATH: install it, or mend lsp.%s.command in the config.", argv[0], s.ID)}
+			return nil, &Missing{s.Name, fmt.Sprintf("%s is not on the PATH: install it, or mend lsp.%s.command in the config.", argv[0], s.Name)}
 		}
 		argv[0] = program
 		return argv, nil
@@ -90,7 +90,7 @@ func (s Server) configured(p environment) ([]string, error) {
 		return nil, s.untrusted(fmt.Sprintf("%s lies in the project", argv[0]))
 	}
 	if _, err := exec.LookPath(argv[0]); err != nil {
-		return nil, &Missing{s.ID, fmt.Sprintf("%s is not a program that can be run: mend lsp.%s.command in the config.", argv[0], s.ID)}
+		return nil, &Missing{s.Name, fmt.Sprintf("%s is not a program that can be run: mend lsp.%s.command in the config.", argv[0], s.Name)}
 	}
 	return argv, nil
 }
@@ -120,7 +120,7 @@ func (s Server) findProgram(name, root string, p environment) (string, error) {
 }
 
 func (s Server) untrusted(what string) *Missing {
-	return &Missing{s.ID, what + ", and this project is not trusted: look at it, put {\"lsp\": true} into its helve.json if it has none, and run 'helve trust'."}
+	return &Missing{s.Name, what + ", and this project is not trusted: look at it, put {\"lsp\": true} into its helve.json if it has none, and run 'helve trust'."}
 }
 
 // An insideError is a program that was found in a project that is not trusted.

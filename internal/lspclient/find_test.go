@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/helve-dev/helve/lsp"
 )
 
 // refused wants an error that names 'helve trust'.
@@ -291,8 +293,8 @@ func TestConfiguredCommand(t *testing.T) {
 	m := newMachine(t)
 	inside, outside := m.program(m.in("tools"), "mine"), m.program(m.bin, "mine")
 	mine := func(command ...string) Server {
-		merged, err := Merge([]Server{{ID: "mine", Command: command, Extensions: []string{".mine"},
-			Env: map[string]string{"A": "b"}, Initialization: json.RawMessage(`{"x":1}`)}})
+		merged, err := Merge([]lsp.Server{{Name: "mine", Command: command, Extensions: []string{".mine"},
+			Environment: map[string]string{"A": "b"}, Initialization: json.RawMessage(`{"x":1}`)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -336,7 +338,7 @@ func TestConfiguredCommand(t *testing.T) {
 	if l, err = mine("mine").launch(m.project, m.place(true)); err != nil || l.argv[0] != inside {
 		t.Errorf("%q, %v", l.argv, err)
 	}
-	if _, err = (Server{ID: "empty"}).launch(m.project, m.place(true)); err == nil {
+	if _, err = (Server{Server: lsp.Server{Name: "empty"}}).launch(m.project, m.place(true)); err == nil {
 		t.Error("a server with no command was launched")
 	}
 }
@@ -345,7 +347,7 @@ func TestConfiguredCommand(t *testing.T) {
 func TestConfiguredCommandOfAKnownServer(t *testing.T) {
 	m := newMachine(t)
 	m.program(m.bin, "lexical")
-	merged, err := Merge([]Server{{ID: "elixir-ls", Command: []string{"lexical", "start"}}})
+	merged, err := Merge([]lsp.Server{{Name: "elixir-ls", Command: []string{"lexical", "start"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,7 @@ func (l *link) published(params json.RawMessage) {
 	l.wake()
 	l.mu.Unlock()
 	if told := l.c.set.opt.OnDiagnostics; told != nil {
-		told(l.c.server.ID, path)
+		told(l.c.server.Name, path)
 	}
 }
 

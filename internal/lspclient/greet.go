@@ -22,7 +22,7 @@ type abilities struct {
 
 // greet does the handshake.
 func (l *link) greet(ctx context.Context, how launch) error {
-	ctx, cancel := context.WithTimeout(ctx, l.c.set.opt.Init)
+	ctx, cancel := context.WithTimeout(ctx, l.c.set.opt.Start)
 	defer cancel()
 	var pid any = os.Getpid()
 	if l.c.server.Wall {
@@ -40,7 +40,7 @@ func (l *link) greet(ctx context.Context, how launch) error {
 	if err != nil {
 		switch cause := context.Cause(ctx); {
 		case errors.Is(cause, context.DeadlineExceeded):
-			return fmt.Errorf("it has not answered initialize within %s", l.c.set.opt.Init)
+			return fmt.Errorf("it has not answered initialize within %s", l.c.set.opt.Start)
 		case cause != nil:
 			return cause
 		}

@@ -49,7 +49,7 @@ func TestKnownServersHaveLanguages(t *testing.T) {
 				name = "a" + e
 			}
 			if languageID(name) == "plaintext" {
-				t.Errorf("%s files of %s have no language", e, s.ID)
+				t.Errorf("%s files of %s have no language", e, s.Name)
 			}
 		}
 	}

@@ -101,7 +101,7 @@ func openLink(ctx context.Context, c *client, how launch) (*link, error) {
 
 // start starts the process.
 func (l *link) start(ctx context.Context, how launch) error {
-	if l.c.set.opt.Start == nil {
+	if l.c.set.opt.StartProcess == nil {
 		return errors.New("language servers can not be started here")
 	}
 	outR, outW, err := os.Pipe()
@@ -114,10 +114,10 @@ func (l *link) start(ctx context.Context, how launch) error {
 		outW.Close()
 		return fmt.Errorf("pipe: %w", err)
 	}
-	server := l.c.server
-	server.Env = how.env
+	server := l.c.server.Server
+	server.Environment = how.env
 	cmd := process.Command{Path: how.argv[0], Args: how.argv[1:], Dir: l.c.root, Stdin: true, Stderr: errW}
-	l.process, err = l.c.set.opt.Start(ctx, server, cmd, outW)
+	l.process, err = l.c.set.opt.StartProcess(ctx, server, cmd, outW)
 	outW.Close()
 	errW.Close()
 	if err != nil {

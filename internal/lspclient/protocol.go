@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/helve-dev/helve/internal/process"
 	"os"
 	"time"
+
+	"github.com/helve-dev/helve/internal/process"
+	"github.com/helve-dev/helve/lsp"
 )
 
 // A FileChange is a file that has changed on disk, with what happened to it as
@@ -25,17 +27,14 @@ const (
 
 // Options configure the servers of a [Set].
 type Options struct {
+	lsp.Options
 	// Dir is the folder that is worked in, and Worktree the root of the project.
 	Dir, Worktree string
-	// Servers are those that may be started, see [Merge].
-	Servers []Server
-	// Trusted allows programs in the project, and servers that run code of the project.
-	Trusted bool
 	// Getenv reads a variable; os.Getenv when nil.
 	Getenv func(string) string
 
-	// Start starts the process of a server, which prints to out.
-	Start func(ctx context.Context, s Server, cmd process.Command, out *os.File) (*process.Process, error)
+	// StartProcess starts the process of a server, which prints to out.
+	StartProcess func(ctx context.Context, s lsp.Server, cmd process.Command, out *os.File) (*process.Process, error)
 
 	// Brief says that the process ends soon: nothing is started unless a caller waits for it.
 	Brief bool
@@ -43,14 +42,6 @@ type Options struct {
 	// Logs is the folder for the output of servers, and Board the one where other processes see the
 	// running servers; "" for none.
 	Logs, Board string
-
-	// Wait is how long a change waits for diagnostics, 5 s when 0. Request is how long one request
-	// to a server may take, 15 s when 0. Init is how long a server may take to start, 45 s when 0.
-	// Idle is how long an unused server stays, 10 min when 0.
-	Wait, Request, Init, Idle time.Duration
-	// Memory is how many bytes a server with all its processes may use, 4 GiB when 0; less than 0
-	// is no limit.
-	Memory int64
 
 	// OnChange is called when a server started, ended or failed, OnDiagnostics when one has sent
 	// diagnostics. Both must return at once.

@@ -148,7 +148,7 @@ func TestOutsideNeverMatches(t *testing.T) {
 				dir + string(filepath.Separator) + filepath.Join("..", name), name, "", dir,
 			} {
 				if root, ok := s.root(file, p); ok {
-					t.Errorf("%s takes %q with the root %s", s.ID, file, root)
+					t.Errorf("%s takes %q with the root %s", s.Name, file, root)
 				}
 			}
 		}

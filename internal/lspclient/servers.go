@@ -9,28 +9,15 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/helve-dev/helve/lsp"
 )
 
 // A Server says how a language server is found and started. One of [Builtin] also knows the root of
 // a file, what must be installed, and whether it runs code of the project; one that is only in a
 // config does not.
 type Server struct {
-	ID string
-	// Command is the program and its arguments. A program without a path
-	// separator is looked for on the PATH.
-	Command []string
-	// Extensions are the files that the server is for: extensions with their
-	// dot, or whole names such as Dockerfile. An empty list that is not nil
-	// stands for all files.
-	Extensions []string
-	// Env is set for the process on top of what it has anyway.
-	Env map[string]string
-	// Initialization is sent with initialize and answers the server's configuration requests.
-	Initialization json.RawMessage
-	// Disabled takes a server out, see [Merge].
-	Disabled bool
-	// Wall runs the server in the sandbox.
-	Wall bool
+	lsp.Server
 
 	named bool // the config names it
 	own   bool // the config gives its command
@@ -79,13 +66,13 @@ const (
 
 // Merge returns the servers of [Builtin] with those of a config applied: one of the same id
 // overrides the fields it sets, a new one is appended, and a disabled one is removed.
-func Merge(own []Server) ([]Server, error) {
+func Merge(own []lsp.Server) ([]Server, error) {
 	all := Builtin()
 	for _, o := range own {
-		if o.ID == "" {
+		if o.Name == "" {
 			return nil, errNoID
 		}
-		at := slices.IndexFunc(all, func(s Server) bool { return s.ID == o.ID })
+		at := slices.IndexFunc(all, func(s Server) bool { return s.Name == o.Name })
 		switch {
 		case o.Disabled && at >= 0:
 			all = slices.Delete(all, at, at+1)
@@ -93,30 +80,22 @@ func Merge(own []Server) ([]Server, error) {
 		case at >= 0:
 			merged, err := all[at].withOverrides(o)
 			if err != nil {
-				return nil, fmt.Errorf("lsp.%s: %w", o.ID, err)
+				return nil, fmt.Errorf("lsp.%s: %w", o.Name, err)
 			}
 			all[at] = merged
 		case o.Extensions == nil:
-			return nil, fmt.Errorf("lsp.%s: %w", o.ID, errExtensions)
+			return nil, fmt.Errorf("lsp.%s: %w", o.Name, errExtensions)
 		case len(o.Command) == 0 || o.Command[0] == "":
-			return nil, fmt.Errorf("lsp.%s: %w", o.ID, errCommand)
+			return nil, fmt.Errorf("lsp.%s: %w", o.Name, errCommand)
 		default:
-			o.named, o.own = true, true
-			all = append(all, o)
+			all = append(all, Server{Server: o, named: true, own: true})
 		}
 	}
 	return all, nil
 }
 
-// Only returns of servers those that a config names.
-func Only(servers, own []Server) []Server {
-	return slices.DeleteFunc(slices.Clone(servers), func(s Server) bool {
-		return !slices.ContainsFunc(own, func(o Server) bool { return o.ID == s.ID })
-	})
-}
-
 // withOverrides returns s with what o names.
-func (s Server) withOverrides(o Server) (Server, error) {
+func (s Server) withOverrides(o lsp.Server) (Server, error) {
 	s.named = true
 	if len(o.Command) > 0 && o.Command[0] != "" {
 		s.Command, s.own = slices.Clone(o.Command), true
@@ -124,13 +103,13 @@ func (s Server) withOverrides(o Server) (Server, error) {
 	if o.Extensions != nil {
 		s.Extensions = slices.Clone(o.Extensions)
 	}
-	if len(o.Env) > 0 {
-		env := maps.Clone(s.Env)
+	if len(o.Environment) > 0 {
+		env := maps.Clone(s.Environment)
 		if env == nil {
 			env = map[string]string{}
 		}
-		maps.Copy(env, o.Env)
-		s.Env = env
+		maps.Copy(env, o.Environment)
+		s.Environment = env
 	}
 	s.Wall = s.Wall || o.Wall
 	var err error

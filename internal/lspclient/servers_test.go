@@ -9,18 +9,20 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/helve-dev/helve/lsp"
 )
 
 func ids(servers []Server) (all []string) {
 	for _, s := range servers {
-		all = append(all, s.ID)
+		all = append(all, s.Name)
 	}
 	return all
 }
 
 func byID(t *testing.T, servers []Server, id string) Server {
 	t.Helper()
-	at := slices.IndexFunc(servers, func(s Server) bool { return s.ID == id })
+	at := slices.IndexFunc(servers, func(s Server) bool { return s.Name == id })
 	if at < 0 {
 		t.Fatalf("there is no server %q", id)
 	}
@@ -38,7 +40,7 @@ func TestBuiltinOrder(t *testing.T) {
 
 func TestMergeKeepsBuiltins(t *testing.T) {
 	known := ids(Builtin())
-	for name, own := range map[string][]Server{"nothing": nil, "empty": {}} {
+	for name, own := range map[string][]lsp.Server{"nothing": nil, "empty": {}} {
 		merged, err := Merge(own)
 		if err != nil {
 			t.Fatal(err)
@@ -47,10 +49,10 @@ func TestMergeKeepsBuiltins(t *testing.T) {
 			t.Errorf("%s: %s", name, d)
 		}
 	}
-	merged, err := Merge([]Server{
-		{ID: "mine", Command: []string{"mine-ls"}, Extensions: []string{".mine"}, Wall: true},
-		{ID: "gopls", Disabled: true},
-		{ID: "never heard of", Disabled: true},
+	merged, err := Merge([]lsp.Server{
+		{Name: "mine", Command: []string{"mine-ls"}, Extensions: []string{".mine"}, Wall: true},
+		{Name: "gopls", Disabled: true},
+		{Name: "never heard of", Disabled: true},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -66,11 +68,11 @@ func TestMergeKeepsBuiltins(t *testing.T) {
 }
 
 func TestMergeOverrides(t *testing.T) {
-	merged, err := Merge([]Server{
-		{ID: "typescript", Command: []string{"tsgo", "--lsp", "--stdio"}},
-		{ID: "terraform", Extensions: []string{".tofu"}, Env: map[string]string{"A": "1"}, Wall: true,
+	merged, err := Merge([]lsp.Server{
+		{Name: "typescript", Command: []string{"tsgo", "--lsp", "--stdio"}},
+		{Name: "terraform", Extensions: []string{".tofu"}, Environment: map[string]string{"A": "1"}, Wall: true,
 			Initialization: json.RawMessage(`{"experimentalFeatures":{"validateOnSave":false},"more":[1]}`)},
-		{ID: "terraform", Env: map[string]string{"B": "2"}},
+		{Name: "terraform", Environment: map[string]string{"B": "2"}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +85,7 @@ func TestMergeOverrides(t *testing.T) {
 		t.Error(d)
 	}
 	tf := byID(t, merged, "terraform")
-	if d := cmp.Diff(map[string]string{"A": "1", "B": "2", "CHECKPOINT_DISABLE": "1"}, tf.Env); d != "" {
+	if d := cmp.Diff(map[string]string{"A": "1", "B": "2", "CHECKPOINT_DISABLE": "1"}, tf.Environment); d != "" {
 		t.Error(d)
 	}
 	if tf.matches("main.tf") || !tf.matches("main.tofu") || !tf.Wall {
@@ -93,24 +95,24 @@ func TestMergeOverrides(t *testing.T) {
 	if d := cmp.Diff([]string{"terraform-ls", "serve"}, tf.Command); d != "" {
 		t.Error(d)
 	}
-	if byID(t, Builtin(), "terraform").Env["A"] != "" {
+	if byID(t, Builtin(), "terraform").Environment["A"] != "" {
 		t.Error("the known servers were changed")
 	}
 }
 
 func TestMergeRefuses(t *testing.T) {
 	for _, c := range []struct {
-		own  Server
+		own  lsp.Server
 		want error
 		text string
 	}{
-		{Server{ID: "mine", Command: []string{"mine"}}, errExtensions, "lsp.mine: For custom LSP servers, 'extensions' array is required."},
-		{Server{ID: "mine", Extensions: []string{".x"}}, errCommand, "lsp.mine: For custom LSP servers, 'command' is required: the program and its arguments."},
-		{Server{ID: "mine", Extensions: []string{".x"}, Command: []string{""}}, errCommand, ""},
-		{Server{Command: []string{"x"}, Extensions: []string{".x"}}, errNoID, ""},
-		{Server{ID: "gopls", Initialization: json.RawMessage(`{`)}, nil, "lsp.gopls: initialization: it is not JSON"},
+		{lsp.Server{Name: "mine", Command: []string{"mine"}}, errExtensions, "lsp.mine: For custom LSP servers, 'extensions' array is required."},
+		{lsp.Server{Name: "mine", Extensions: []string{".x"}}, errCommand, "lsp.mine: For custom LSP servers, 'command' is required: the program and its arguments."},
+		{lsp.Server{Name: "mine", Extensions: []string{".x"}, Command: []string{""}}, errCommand, ""},
+		{lsp.Server{Command: []string{"x"}, Extensions: []string{".x"}}, errNoID, ""},
+		{lsp.Server{Name: "gopls", Initialization: json.RawMessage(`{`)}, nil, "lsp.gopls: initialization: it is not JSON"},
 	} {
-		_, err := Merge([]Server{c.own})
+		_, err := Merge([]lsp.Server{c.own})
 		if err == nil || c.want != nil && !errors.Is(err, c.want) || c.text != "" && err.Error() != c.text {
 			t.Errorf("%+v: %v", c.own, err)
 		}
@@ -143,7 +145,7 @@ func TestMatches(t *testing.T) {
 		{[]string{}, "/p/anything", true},
 		{nil, "/p/anything", false},
 	} {
-		if got := (Server{Extensions: c.extensions}).matches(filepath.FromSlash(c.file)); got != c.want {
+		if got := (Server{Server: lsp.Server{Extensions: c.extensions}}).matches(filepath.FromSlash(c.file)); got != c.want {
 			t.Errorf("%q of %q: %v", c.file, c.extensions, got)
 		}
 	}

@@ -17,13 +17,15 @@ import (
 
 // A Set is the language servers of a project. It is safe for concurrent use.
 type Set struct {
-	opt   Options
-	real  string // where the working folder really lies
-	place environment
-	board *board
-	life  context.Context
-	end   context.CancelFunc
-	work  sync.WaitGroup
+	opt Options
+	// servers are those that may be started, in the order in which they are queried.
+	servers []Server
+	real    string // where the working folder really lies
+	place   environment
+	board   *board
+	life    context.Context
+	end     context.CancelFunc
+	work    sync.WaitGroup
 
 	showing sync.Mutex
 
@@ -43,22 +45,31 @@ type Set struct {
 type clientKey struct{ id, root string }
 
 // New returns a set. Nothing is started before a file needs it.
-func New(opt Options) *Set {
+func New(opt Options) (*Set, error) {
+	servers, err := Merge(opt.Own)
+	if err != nil {
+		return nil, err
+	}
+	if !opt.Builtin {
+		servers = slices.DeleteFunc(servers, func(s Server) bool {
+			return !slices.ContainsFunc(opt.Own, func(o lsp.Server) bool { return o.Name == s.Name })
+		})
+	}
 	opt.Wait = cmp.Or(opt.Wait, 5*time.Second)
 	opt.Request = cmp.Or(opt.Request, 15*time.Second)
-	opt.Init = cmp.Or(opt.Init, 45*time.Second)
+	opt.Start = cmp.Or(opt.Start, 45*time.Second)
 	opt.Idle = cmp.Or(opt.Idle, 10*time.Minute)
 	opt.Memory = cmp.Or(opt.Memory, 4<<30)
 	if opt.Getenv == nil {
 		opt.Getenv = os.Getenv
 	}
 	s := &Set{
-		opt: opt, board: newBoard(opt.Board), clients: map[clientKey]*client{}, logs: map[string]*process.Journal{}, owed: map[string]bool{},
+		opt: opt, servers: servers, board: newBoard(opt.Board), clients: map[clientKey]*client{}, logs: map[string]*process.Journal{}, owed: map[string]bool{},
 		place: environment{dir: opt.Dir, worktree: opt.Worktree, trusted: opt.Trusted, getenv: opt.Getenv},
 	}
 	s.real = actual(opt.Dir)
 	s.life, s.end = context.WithCancel(context.Background())
-	return s
+	return s, nil
 }
 
 // A match is a server that takes a file, in the root that it does so for.
@@ -69,7 +80,7 @@ type match struct {
 
 // matches are the servers that take a file, in order.
 func (s *Set) matches(file string) (out []match) {
-	for _, server := range s.opt.Servers {
+	for _, server := range s.servers {
 		if server.Disabled || !server.matches(file) {
 			continue
 		}
@@ -103,14 +114,14 @@ func (s *Set) client(m match) (*client, error) {
 	if s.closed {
 		return nil, errSetClosed
 	}
-	key := clientKey{m.server.ID, m.root}
+	key := clientKey{m.server.Name, m.root}
 	c := s.clients[key]
 	if c == nil {
-		if s.logs[m.server.ID] == nil {
-			s.logs[m.server.ID] = process.NewJournal(s.opt.Logs, m.server.ID)
+		if s.logs[m.server.Name] == nil {
+			s.logs[m.server.Name] = process.NewJournal(s.opt.Logs, m.server.Name)
 		}
 		c = &client{
-			set: s, server: m.server, root: m.root, log: s.logs[m.server.ID],
+			set: s, server: m.server, root: m.root, log: s.logs[m.server.Name],
 			state: lsp.StateStopped, since: time.Now(), used: time.Now(),
 		}
 		s.clients[key] = c
@@ -176,7 +187,7 @@ func (s *Set) Warm(file string) {
 		return
 	}
 	s.spawn(func() {
-		ctx, cancel := context.WithTimeout(s.life, s.opt.Init)
+		ctx, cancel := context.WithTimeout(s.life, s.opt.Start)
 		defer cancel()
 		_, _ = s.Open(ctx, file) // callers get the error when they need it
 	})
@@ -266,8 +277,8 @@ func (s *Set) Log(id string) []string {
 // Found reports for every server whether it could be started in the working folder. It starts
 // nothing.
 func (s *Set) Found() (out []lsp.Found) {
-	for _, server := range s.opt.Servers {
-		f := lsp.Found{ID: server.ID, Extensions: server.Extensions}
+	for _, server := range s.servers {
+		f := lsp.Found{ID: server.Name, Extensions: server.Extensions}
 		l, err := server.launch(s.opt.Dir, s.place)
 		if err != nil {
 			f.Missing = err.Error()
@@ -312,7 +323,7 @@ func (s *Set) Restart(ctx context.Context, file string) (ids []string, err error
 		if _, missing := errors.AsType[*Missing](errs[i]); missing && len(chosen) > 1 {
 			continue
 		}
-		ids = append(ids, c.server.ID)
+		ids = append(ids, c.server.Name)
 		err = cmp.Or(err, errs[i])
 	}
 	return ids, err

@@ -27,21 +27,23 @@ type bench struct {
 func newBench(t *testing.T, change func(*Options), flags ...string) *bench {
 	t.Helper()
 	dir := t.TempDir()
-	servers, err := Merge([]Server{{ID: "fake", Command: lsptest.Command(flags...), Extensions: []string{".foo"}, Initialization: json.RawMessage(`{"alpha":{"beta":1}}`)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fake := lsp.Server{Name: "fake", Command: lsptest.Command(flags...), Extensions: []string{".foo"}, Initialization: json.RawMessage(`{"alpha":{"beta":1}}`)}
 	runner := process.NewRunner(process.RunnerOptions{})
 	opt := Options{
-		Dir: dir, Worktree: dir, Servers: servers, Wait: 20 * time.Second, Request: 20 * time.Second, Init: 20 * time.Second,
-		Start: func(ctx context.Context, s Server, cmd process.Command, out *os.File) (*process.Process, error) {
+		Options: lsp.Options{Own: []lsp.Server{fake}, Wait: 20 * time.Second, Request: 20 * time.Second, Start: 20 * time.Second},
+		Dir:     dir, Worktree: dir,
+		StartProcess: func(ctx context.Context, s lsp.Server, cmd process.Command, out *os.File) (*process.Process, error) {
 			return runner.Start(ctx, cmd, out)
 		},
 	}
 	if change != nil {
 		change(&opt)
 	}
-	b := &bench{Set: New(opt), t: t, dir: dir}
+	set, err := New(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{Set: set, t: t, dir: dir}
 	t.Cleanup(func() {
 		if err := b.Close(); err != nil {
 			t.Error(err)
@@ -293,11 +295,7 @@ func (b *bench) until(state string) lsp.Status {
 func TestRenewedByLockFile(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(o *Options) {
-		servers, err := Merge([]Server{{ID: "typescript", Command: lsptest.Command(), Extensions: []string{".foo"}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		o.Servers = servers
+		o.Own = []lsp.Server{{Name: "typescript", Command: lsptest.Command(), Extensions: []string{".foo"}}}
 	})
 	b.write("package-lock.json", "{}")
 	b.write("a.foo", "ERROR x\n")

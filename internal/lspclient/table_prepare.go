@@ -62,11 +62,11 @@ func typescript(program string, s Server, root string, p environment) (string, e
 	}
 	switch {
 	case inProject != "":
-		return "", s.untrusted(fmt.Sprintf("The only TypeScript for the language server %s lies in the project (%s)", s.ID, inProject))
+		return "", s.untrusted(fmt.Sprintf("The only TypeScript for the language server %s lies in the project (%s)", s.Name, inProject))
 	case s.own:
 		return "", nil
 	}
-	return "", &Missing{s.ID, fmt.Sprintf("The language server %s needs TypeScript (lib/tsserver.js), which was not found: npm install typescript in the project, or npm install -g typescript.", s.ID)}
+	return "", &Missing{s.Name, fmt.Sprintf("The language server %s needs TypeScript (lib/tsserver.js), which was not found: npm install typescript in the project, or npm install -g typescript.", s.Name)}
 }
 
 // beside looks for a file that was installed with a program: in the folders
@@ -89,7 +89,7 @@ func (p environment) beside(program, name string) string {
 // ESLint in the project: that is the one that the server loads.
 func withESLint(l *launch, s Server, root string, p environment) error {
 	if _, ok := p.upwards(root, "node_modules/eslint/package.json"); !ok && !s.own {
-		return &Missing{s.ID, "The project has no ESLint: npm install --save-dev eslint, or set lsp.eslint.disabled in the config."}
+		return &Missing{s.Name, "The project has no ESLint: npm install --save-dev eslint, or set lsp.eslint.disabled in the config."}
 	}
 	on := map[string]any{"enable": true}
 	l.init = options(map[string]any{
@@ -205,10 +205,10 @@ func withJava(l *launch, s Server, root string, p environment) error {
 	home := p.env("JAVA_HOME")
 	if home == "" || !exists(filepath.Join(home, programsOfJava())) {
 		if _, err := p.find("java"); err != nil {
-			return &Missing{s.ID, "The language server jdtls needs Java 21 or later, which is not on the PATH: install it, or set JAVA_HOME."}
+			return &Missing{s.Name, "The language server jdtls needs Java 21 or later, which is not on the PATH: install it, or set JAVA_HOME."}
 		}
 	}
-	if data := p.cache(s.ID, root); data != "" {
+	if data := p.cache(s.Name, root); data != "" {
 		l.argv = append(l.argv, "-data", data)
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/lsp"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -253,7 +254,7 @@ func TestOneServerForPython(t *testing.T) {
 	takers := func(p environment, servers []Server) (got []string) {
 		for _, s := range servers {
 			if _, ok := s.root(filepath.Join(p.dir, "a.py"), p); ok && s.matches("a.py") {
-				got = append(got, s.ID)
+				got = append(got, s.Name)
 			}
 		}
 		return got
@@ -268,7 +269,7 @@ func TestOneServerForPython(t *testing.T) {
 		}
 	}
 	// Naming it in the config is asking for it too.
-	named, err := Merge([]Server{{ID: "ty", Command: []string{"ty", "server"}}, {ID: "pyright", Disabled: true}})
+	named, err := Merge([]lsp.Server{{Name: "ty", Command: []string{"ty", "server"}}, {Name: "pyright", Disabled: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

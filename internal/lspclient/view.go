@@ -16,7 +16,7 @@ type View struct {
 }
 
 // Server is what the server is called.
-func (v *View) Server() string { return v.link.c.server.ID }
+func (v *View) Server() string { return v.link.c.server.Name }
 
 // URI names the file in the protocol.
 func (v *View) URI() string { return v.doc.uri }
