@@ -62,11 +62,7 @@ func (d *door) start(req *callRequest, n int) {
 	case <-d.ctx.Done():
 		return
 	}
-	c := tool.Call{
-		ID: req.id, Session: req.session, Message: req.message, Agent: req.agent,
-		Model: req.model, Provider: req.provider, Tool: req.tool, Input: req.args,
-	}
-	echo := req.echo
+	c, echo := req.Call, req.echo
 	if c.ID == "" {
 		c.ID = d.rt.NewID("call")
 		echo, _ = json.Marshal(c.ID) // a string always encodes

@@ -104,7 +104,7 @@ func TestEndComesFirst(t *testing.T) {
 	w := slowWriter{make(chan string), make(chan string)}
 	d := newDoor(t.Context(), rt, w)
 	d.shared = "s"
-	req := &callRequest{echo: []byte(`"1"`), id: "1", tool: "todoread", args: []byte("{}")}
+	req := &callRequest{echo: []byte(`"1"`), Call: tool.Call{ID: "1", Tool: "todoread", Input: []byte("{}")}}
 	d.start(req, 1)
 	first := <-w.writes // over, and not yet written
 	d.start(req, 2)

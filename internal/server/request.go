@@ -10,6 +10,7 @@ import (
 
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/tool"
 )
 
 // maxID is how many bytes an id may have.
@@ -26,11 +27,7 @@ type request struct {
 
 type callRequest struct {
 	echo json.RawMessage // the id as it was given; nil when none was
-	id   string
-	tool string
-	args json.RawMessage
-
-	session, agent, model, provider, message string
+	tool.Call
 }
 
 type replyRequest struct {
@@ -151,15 +148,15 @@ func decodeCall(fields map[string]json.RawMessage) (*callRequest, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &callRequest{args: json.RawMessage("{}")}
+	c := &callRequest{Call: tool.Call{Input: json.RawMessage("{}")}}
 	if raw, ok := fields["id"]; ok && !text.IsNull(raw) {
 		c.echo = raw
-		if c.id, err = idText(raw); err != nil {
+		if c.ID, err = idText(raw); err != nil {
 			return nil, err
 		}
 	}
 	for key, to := range map[string]*string{
-		"tool": &c.tool, "session": &c.session, "agent": &c.agent, "model": &c.model, "provider": &c.provider, "message": &c.message,
+		"tool": &c.Tool, "session": &c.Session, "agent": &c.Agent, "model": &c.Model, "provider": &c.Provider, "message": &c.Message,
 	} {
 		if *to, err = str(fields, key); err != nil {
 			return nil, err
@@ -183,7 +180,7 @@ func decodeCall(fields map[string]json.RawMessage) (*callRequest, error) {
 			}
 			raw = json.RawMessage(body)
 		}
-		given, c.args = key, raw
+		given, c.Input = key, raw
 	}
 	return c, nil
 }

@@ -87,7 +87,7 @@ func decoded(line []byte) string {
 	case err != nil:
 		say("error", string(id), err.Error())
 	case req.call != nil:
-		say("call", req.call.id, req.call.tool, string(req.call.args))
+		say("call", req.call.ID, req.call.Tool, string(req.call.Input))
 	case req.reply != nil:
 		say("reply", req.reply.ID, string(req.reply.Reply), string(req.reply.Scope))
 	case req.answer != nil:
@@ -128,7 +128,7 @@ func FuzzDecodeLine(f *testing.F) {
 				t.Fatalf("%q: the id %q can not be echoed", line, id)
 			}
 		}
-		if req.call != nil && (req.call.tool == "" || (req.call.echo == nil) != (req.call.id == "")) {
+		if req.call != nil && (req.call.Tool == "" || (req.call.echo == nil) != (req.call.ID == "")) {
 			t.Fatalf("%q gives the call %+v", line, req.call)
 		}
 		answer := encodeLine(misread(id, 1, io.EOF))
