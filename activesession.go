@@ -117,7 +117,7 @@ func (st *activeSession) limitAgent(a *agent.Spec) *agent.Spec {
 
 // child returns an active session for row, which caller starts from this one. st is nil for calls
 // made outside a prompt.
-func (st *activeSession) child(caller *agent.Spec, row store.Session, purse *loop.Purse) *activeSession {
+func (st *activeSession) child(caller *agent.Spec, row record.Session, purse *loop.Purse) *activeSession {
 	child := &activeSession{session: row.ID, rules: row.Rules, budget: purse, depth: 1}
 	if st != nil {
 		child.depth = st.depth + 1
@@ -136,7 +136,7 @@ func (st *activeSession) restrict(caller *agent.Spec) {
 
 // activeSession returns the active session for row, which a person continues. All that is known to
 // be denied to the session's ancestors is denied there.
-func (r *Runtime) activeSession(ctx context.Context, s *store.Store, row store.Session) (*activeSession, error) {
+func (r *Runtime) activeSession(ctx context.Context, s *store.Store, row record.Session) (*activeSession, error) {
 	st := &activeSession{session: row.ID, rules: row.Rules, budget: loop.NewPurse(nil, limitOf(r.opt.Loop.Session))}
 	for up := row; up.Parent != "" && st.depth < maxDepth; st.depth++ {
 		parent, err := s.Session(ctx, up.Parent)

@@ -258,7 +258,7 @@ func (r *Runtime) clientMessages(ctx context.Context, s *store.Store, session st
 
 // sessionInfo describes, for plugins, a session that may not be recorded.
 func (r *Runtime) sessionInfo(id string) pluginSession {
-	return forPlugins(store.Session{ID: id, Dir: r.dir, Project: r.project, Created: r.now().UnixMilli()})[0]
+	return forPlugins(record.Session{ID: id, Dir: r.dir, Project: r.project, Time: record.SessionTime{Created: r.now().UnixMilli()}})[0]
 }
 
 // A pluginSession is a session as plugins see it.
@@ -267,11 +267,11 @@ type pluginSession struct {
 	Version string `json:"version"` // OpenCode puts the program's version here
 }
 
-func forPlugins(rows ...store.Session) []pluginSession {
+func forPlugins(rows ...record.Session) []pluginSession {
 	out := make([]pluginSession, len(rows))
 	for i, v := range rows {
-		v.Updated = max(v.Created, v.Updated)
-		out[i] = pluginSession{sessionOf(v), "helve"}
+		v.Time.Updated = max(v.Time.Created, v.Time.Updated)
+		out[i] = pluginSession{v, "helve"}
 	}
 	return out
 }

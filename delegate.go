@@ -135,7 +135,7 @@ func (d subagents) model(ctx context.Context, s *store.Store, c *tool.Call, a *a
 
 // session returns the session of the child: a new one, or the one to continue if it is a child of
 // this session.
-func (d subagents) session(ctx context.Context, s *store.Store, c *tool.Call, a *agent.Spec, ref model.Ref, task builtin.Errand) (store.Session, error) {
+func (d subagents) session(ctx context.Context, s *store.Store, c *tool.Call, a *agent.Spec, ref model.Ref, task builtin.Errand) (record.Session, error) {
 	if id := task.Session; id != "" {
 		row, err := s.Session(ctx, id)
 		if err == nil && row.Parent == c.Session {
@@ -164,7 +164,7 @@ func (d subagents) childRules(a *agent.Spec) permission.Ruleset {
 }
 
 // runChild runs the child and reports its progress to the caller.
-func (d subagents) runChild(ctx context.Context, row store.Session, st *activeSession, a *agent.Spec, ref model.Ref, task builtin.Errand) (*builtin.Report, error) {
+func (d subagents) runChild(ctx context.Context, row record.Session, st *activeSession, a *agent.Spec, ref model.Ref, task builtin.Errand) (*builtin.Report, error) {
 	said := loop.Said{Agent: a.Name, Model: ref, Text: task.Prompt}
 	if _, err := d.r.loop.Say(ctx, row.ID, said); err != nil {
 		return nil, err

@@ -63,10 +63,10 @@ func (k messageStore) Save(ctx context.Context, info *message.Info, parts ...mes
 
 // addUsage adds the tokens and cost of an answer to its session.
 func (r *Runtime) addUsage(ctx context.Context, s *store.Store, info message.Info) error {
-	row, err := s.UpdateSession(ctx, info.Session, func(v *store.Session) {
+	row, err := s.UpdateSession(ctx, info.Session, func(v *record.Session) {
 		v.Tokens = model.TokensOf(v.Tokens.Usage().Add(info.Tokens.Usage()))
 		v.Cost += info.Cost
-		v.Updated = r.now().UnixMilli()
+		v.Time.Updated = r.now().UnixMilli()
 		if !info.Summary {
 			v.Agent, v.Model = info.Agent, info.Model
 		}
@@ -75,7 +75,7 @@ func (r *Runtime) addUsage(ctx context.Context, s *store.Store, info message.Inf
 		return nil
 	}
 	if err == nil {
-		r.events.publish(event.SessionUpdated{Info: sessionOf(row)})
+		r.events.publish(event.SessionUpdated{Info: row})
 	}
 	return err
 }

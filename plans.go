@@ -41,7 +41,7 @@ func (p plans) PlanFile(ctx context.Context, session string) (shown, path string
 	} else if p.r.opt.DataDir == "" {
 		return "", "", errors.New("there is no folder for plans: give the runtime a data folder")
 	}
-	path = filepath.Join(base, fmt.Sprintf("%d-%s.md", row.Created, name))
+	path = filepath.Join(base, fmt.Sprintf("%d-%s.md", row.Time.Created, name))
 	shown = path
 	if rel, err := filepath.Rel(p.r.worktree, path); err == nil && filepath.IsLocal(rel) {
 		shown = filepath.ToSlash(rel)

@@ -14,6 +14,7 @@ import (
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/model"
+	"github.com/helve-dev/helve/record"
 )
 
 // maxCallShown limits how many bytes of an interrupted call a model is shown.
@@ -38,7 +39,7 @@ func (r turns) Prompt(ctx context.Context, p agent.Prompt) (*agent.Turn, error) 
 		if err != nil {
 			return row, err
 		}
-		if row.Created == 0 {
+		if row.Time.Created == 0 {
 			row.Title = cmp.Or(strings.TrimSpace(p.Title), titleOf(p.Text))
 			if row.Session, err = r.createSession(ctx, s, row.Session); err != nil {
 				return row, err
@@ -59,13 +60,13 @@ func (r turns) Prompt(ctx context.Context, p agent.Prompt) (*agent.Turn, error) 
 }
 
 // reopen prepares a session for another prompt, with the prompt's agent and model.
-func (r *Runtime) reopen(ctx context.Context, s *store.Store, row store.Session) error {
+func (r *Runtime) reopen(ctx context.Context, s *store.Store, row record.Session) error {
 	if _, err := r.loop.Mend(ctx, row.ID); err != nil {
 		return err
 	}
-	now, err := s.UpdateSession(ctx, row.ID, func(v *store.Session) { v.Agent, v.Model = row.Agent, row.Model })
+	now, err := s.UpdateSession(ctx, row.ID, func(v *record.Session) { v.Agent, v.Model = row.Agent, row.Model })
 	if err == nil {
-		r.events.publish(event.SessionUpdated{Info: sessionOf(now)})
+		r.events.publish(event.SessionUpdated{Info: now})
 	}
 	return err
 }
@@ -73,7 +74,7 @@ func (r *Runtime) reopen(ctx context.Context, s *store.Store, row store.Session)
 // Resume continues an interrupted turn.
 func (r turns) Resume(ctx context.Context, session string) (*agent.Turn, error) {
 	return r.turn(ctx, session, "", func(ctx context.Context, _ *store.Store, row turnStart) (turnStart, error) {
-		if row.Created == 0 {
+		if row.Time.Created == 0 {
 			return row, errors.New("there is no session to resume: name one")
 		}
 		found, err := r.loop.Mend(ctx, row.ID)
@@ -96,7 +97,7 @@ func (r turns) Resume(ctx context.Context, session string) (*agent.Turn, error) 
 // Compact summarizes a conversation.
 func (r turns) Compact(ctx context.Context, session string) (*agent.Turn, error) {
 	return r.turn(ctx, session, "", func(ctx context.Context, _ *store.Store, row turnStart) (turnStart, error) {
-		if row.Created == 0 {
+		if row.Time.Created == 0 {
 			return row, errors.New("there is no session to sum up: name one")
 		}
 		found, err := r.loop.Mend(ctx, row.ID)
@@ -116,7 +117,7 @@ func (r turns) Compact(ctx context.Context, session string) (*agent.Turn, error)
 // A turnStart is a session that is about to be worked on, with the prompt that will give it its
 // title.
 type turnStart struct {
-	store.Session
+	record.Session
 	Untitled string
 }
 
@@ -171,7 +172,7 @@ func (r *Runtime) turn(ctx context.Context, session, newID string,
 	return turn, out.Failed
 }
 
-func (r *Runtime) newWork(row store.Session, purse *loop.Purse) loop.Work {
+func (r *Runtime) newWork(row record.Session, purse *loop.Purse) loop.Work {
 	return loop.Work{Session: row.ID, Dir: cmp.Or(row.Dir, r.dir), Root: r.worktree, Client: r.opt.Client, Purse: purse}
 }
 
@@ -184,22 +185,22 @@ func turnOf(session string, purse *loop.Purse, o loop.Outcome) *agent.Turn {
 }
 
 // newSession returns a session that is not stored yet.
-func (r *Runtime) newSession() store.Session {
-	return store.Session{ID: r.newID("ses"), Dir: r.dir, Project: r.project, Slug: slug()}
+func (r *Runtime) newSession() record.Session {
+	return record.Session{ID: r.newID("ses"), Dir: r.dir, Project: r.project, Slug: slug()}
 }
 
-func (r *Runtime) createSession(ctx context.Context, s *store.Store, row store.Session) (store.Session, error) {
-	row.Created = r.now().UnixMilli()
-	row.Updated = row.Created
+func (r *Runtime) createSession(ctx context.Context, s *store.Store, row record.Session) (record.Session, error) {
+	row.Time.Created = r.now().UnixMilli()
+	row.Time.Updated = row.Time.Created
 	if err := s.CreateSession(ctx, row); err != nil {
 		return row, err
 	}
-	r.events.publish(event.SessionCreated{Info: sessionOf(row)})
+	r.events.publish(event.SessionCreated{Info: row})
 	return row, nil
 }
 
 // resolvePrompt decides which agent and model answer a prompt.
-func (r *Runtime) resolvePrompt(row *store.Session, p agent.Prompt) (loop.Said, error) {
+func (r *Runtime) resolvePrompt(row *record.Session, p agent.Prompt) (loop.Said, error) {
 	name := cmp.Or(p.Agent, row.Agent)
 	a := r.agent(name)
 	if a == nil && p.Agent == "" {

@@ -82,14 +82,14 @@ func (r *Runtime) start(ctx context.Context, c *callState) error {
 
 // inSession records the session of a call, and publishes one that is new.
 func (r *Runtime) inSession(ctx context.Context, s *store.Store, c *callState) error {
-	return r.useSession(ctx, s, store.Session{ID: c.Session, Dir: c.Dir, Agent: c.Agent, Created: c.arrived.UnixMilli()})
+	return r.useSession(ctx, s, record.Session{ID: c.Session, Dir: c.Dir, Agent: c.Agent, Time: record.SessionTime{Created: c.arrived.UnixMilli()}})
 }
 
-func (r *Runtime) useSession(ctx context.Context, s *store.Store, row store.Session) error {
-	row.Project, row.Updated = r.project, row.Created
+func (r *Runtime) useSession(ctx context.Context, s *store.Store, row record.Session) error {
+	row.Project, row.Time.Updated = r.project, row.Time.Created
 	created, err := s.UseSession(ctx, row)
 	if created {
-		r.events.publish(event.SessionCreated{Info: sessionOf(row)})
+		r.events.publish(event.SessionCreated{Info: row})
 	}
 	return err
 }

@@ -138,7 +138,7 @@ func (r Records) NewSession(ctx context.Context, title, agent string) (record.Se
 	row := r.rt.newSession()
 	row.Agent, row.Title = a.Name, cmp.Or(title, row.Slug)
 	row, err = r.rt.createSession(ctx, s, row)
-	return sessionOf(row), err
+	return row, err
 }
 
 // OpenSession creates a session with the given id and title, for later calls. An existing one stays
@@ -148,7 +148,7 @@ func (r Records) OpenSession(ctx context.Context, id, title string) error {
 	if err != nil {
 		return err
 	}
-	return r.rt.useSession(ctx, s, store.Session{ID: id, Dir: r.rt.dir, Title: title, Created: r.rt.now().UnixMilli()})
+	return r.rt.useSession(ctx, s, record.Session{ID: id, Dir: r.rt.dir, Title: title, Time: record.SessionTime{Created: r.rt.now().UnixMilli()}})
 }
 
 // SessionsBefore returns a page of sessions and the cursor for the next page, "" if there is none.
@@ -166,15 +166,11 @@ func (r Records) SessionsBefore(ctx context.Context, q record.SessionQuery) (pag
 		}
 		sq.ID = id
 	}
-	rows, err := s.SessionsAfter(ctx, sq)
-	if len(rows) > limit {
-		rows = rows[:limit]
-		last := rows[limit-1]
-		next = strconv.FormatInt(last.Updated, 10) + "." + last.ID
-	}
-	page = make([]record.Session, len(rows))
-	for i, row := range rows {
-		page[i] = sessionOf(row)
+	page, err = s.SessionsAfter(ctx, sq)
+	if len(page) > limit {
+		page = page[:limit]
+		last := page[limit-1]
+		next = strconv.FormatInt(last.Time.Updated, 10) + "." + last.ID
 	}
 	return page, next, err
 }

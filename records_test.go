@@ -60,7 +60,7 @@ func TestMessagesOfAnEndedProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.UseSession(t.Context(), store.Session{ID: "ses_a"})
+	_, err = s.UseSession(t.Context(), record.Session{ID: "ses_a"})
 	errs := []error{err}
 	parts := []message.Part{}
 	for _, id := range []string{"lost", "done", "unknown"} {

@@ -3,7 +3,6 @@ package helve
 import (
 	"context"
 
-	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/record"
 )
@@ -30,8 +29,8 @@ func (r Records) Session(ctx context.Context, id string) (record.Session, error)
 	if err != nil {
 		return record.Session{}, err
 	}
-	row, err := s.Session(ctx, id)
-	return sessionOf(row), notFoundError("session", id, err)
+	found, err := s.Session(ctx, id)
+	return found, notFoundError("session", id, err)
 }
 
 // Sessions returns at most limit sessions, most recently used first; 100 when limit is 0.
@@ -40,17 +39,5 @@ func (r Records) Sessions(ctx context.Context, limit int) ([]record.Session, err
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.Sessions(ctx, limit)
-	out := make([]record.Session, 0, len(rows))
-	for _, row := range rows {
-		out = append(out, sessionOf(row))
-	}
-	return out, err
-}
-
-func sessionOf(s store.Session) record.Session {
-	return record.Session{
-		ID: s.ID, Slug: s.Slug, Project: s.Project, Dir: s.Dir, Parent: s.Parent, Title: s.Title, First: s.First, Agent: s.Agent, Model: s.Model,
-		Time: record.SessionTime{Created: s.Created, Updated: s.Updated}, Tokens: s.Tokens, Cost: s.Cost,
-	}
+	return s.Sessions(ctx, limit)
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/loop"
 	"github.com/helve-dev/helve/internal/prompt"
-	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/model"
+	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -94,9 +94,9 @@ func (r *Runtime) retitle(ctx context.Context, session, title string) error {
 	if err != nil {
 		return err
 	}
-	row, err := s.UpdateSession(ctx, session, func(v *store.Session) { v.Title = title })
+	row, err := s.UpdateSession(ctx, session, func(v *record.Session) { v.Title = title })
 	if err == nil {
-		r.events.publish(event.SessionUpdated{Info: sessionOf(row)})
+		r.events.publish(event.SessionUpdated{Info: row})
 	}
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve/model"
+	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -29,6 +30,8 @@ type Session struct {
 	Time    SessionTime  `json:"time"`
 	Tokens  model.Tokens `json:"tokens"` // of its own messages
 	Cost    float64      `json:"cost"`   // in US dollars
+
+	Rules permission.Ruleset `json:"-"` // its own, beside those of its agent; where they cannot be read, one that denies everything
 }
 
 // SessionTime holds when a session was created and last used, in milliseconds since the epoch.

@@ -15,6 +15,8 @@ import (
 	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/internal/terminal"
 	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/model"
+	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/record"
 )
 
@@ -70,7 +72,7 @@ func (a *app) listSessions(ctx context.Context, f sessionFlags) error {
 	default:
 		f.limit = 20
 	}
-	var all []store.Session
+	var all []record.Session
 	most := f.limit
 	if f.here || !f.asJSON {
 		most = math.MaxInt32 // not all of them are listed
@@ -83,10 +85,14 @@ func (a *app) listSessions(ctx context.Context, f sessionFlags) error {
 		return err
 	}
 	if f.here {
-		all = slices.DeleteFunc(all, func(s store.Session) bool { return s.Dir != a.workDir() })
+		all = slices.DeleteFunc(all, func(s record.Session) bool { return s.Dir != a.workDir() })
 	}
 	if f.asJSON {
-		return a.printJSON(append([]store.Session{}, all[:min(len(all), f.limit)]...))
+		shown := []shownSession{}
+		for _, s := range all[:min(len(all), f.limit)] {
+			shown = append(shown, toShownSession(s))
+		}
+		return a.printJSON(shown)
 	}
 	rows := family(all, f.all)
 	tw := columns(a.Stdout)
@@ -99,7 +105,7 @@ func (a *app) listSessions(ctx context.Context, f sessionFlags) error {
 			below = fmt.Sprintf("%d below", s.below)
 		}
 		fmt.Fprintln(tw, strings.TrimRight(strings.Join([]string{
-			strings.Repeat("  ", s.depth) + text.VisibleLine(s.ID), formatTime(s.Updated), text.VisibleLine(s.Dir), terminal.Clip(text.VisibleLine(cmp.Or(s.Title, s.First)), 60),
+			strings.Repeat("  ", s.depth) + text.VisibleLine(s.ID), formatTime(s.Time.Updated), text.VisibleLine(s.Dir), terminal.Clip(text.VisibleLine(cmp.Or(s.Title, s.First)), 60),
 			text.VisibleLine(s.Agent), text.VisibleLine(s.Model.String()), tokenCount(s.Tokens), cost(s.Cost), below,
 		}, "\t"), "\t"))
 	}
@@ -116,20 +122,46 @@ func (a *app) listSessions(ctx context.Context, f sessionFlags) error {
 	return nil
 }
 
+// A shownSession is a session as --json prints it.
+type shownSession struct {
+	ID      string             `json:"id"`
+	Dir     string             `json:"dir"`
+	Project string             `json:"project,omitempty"`
+	Agent   string             `json:"agent,omitempty"`
+	Parent  string             `json:"parent,omitempty"`
+	Title   string             `json:"title,omitempty"`
+	Created int64              `json:"created"`
+	Updated int64              `json:"updated"`
+	Slug    string             `json:"slug,omitempty"`
+	Model   model.Ref          `json:"model,omitzero"`
+	Rules   permission.Ruleset `json:"rules,omitempty"`
+	Tokens  model.Tokens       `json:"tokens,omitzero"`
+	Cost    float64            `json:"cost,omitempty"`
+	First   string             `json:"first,omitempty"`
+}
+
+func toShownSession(s record.Session) shownSession {
+	return shownSession{
+		ID: s.ID, Dir: s.Dir, Project: s.Project, Agent: s.Agent, Parent: s.Parent, Title: s.Title,
+		Created: s.Time.Created, Updated: s.Time.Updated, Slug: s.Slug, Model: s.Model,
+		Rules: s.Rules, Tokens: s.Tokens, Cost: s.Cost, First: s.First,
+	}
+}
+
 // A kin is a session among those that it was started by and has started.
 type kin struct {
-	store.Session
+	record.Session
 	depth, below int
 }
 
 // family lists sessions below their parents, or drops those below others. One whose parent is
 // missing is listed by itself.
-func family(all []store.Session, whole bool) []kin {
-	known, children := map[string]bool{}, map[string][]store.Session{}
+func family(all []record.Session, whole bool) []kin {
+	known, children := map[string]bool{}, map[string][]record.Session{}
 	for _, s := range all {
 		known[s.ID] = true
 	}
-	var roots []store.Session
+	var roots []record.Session
 	for _, s := range all {
 		if known[s.Parent] && s.Parent != s.ID {
 			children[s.Parent] = append(children[s.Parent], s)
@@ -138,8 +170,8 @@ func family(all []store.Session, whole bool) []kin {
 		}
 	}
 	var out []kin
-	var add func(s store.Session, depth int) int
-	add = func(s store.Session, depth int) int {
+	var add func(s record.Session, depth int) int
+	add = func(s record.Session, depth int) int {
 		at := len(out)
 		out = append(out, kin{Session: s, depth: depth})
 		below := 0
@@ -349,12 +381,12 @@ func (a *app) showRecord(ctx context.Context, s *store.Store, id string, asJSON 
 	}
 	if asJSON {
 		return true, a.printJSON(struct {
-			store.Session
+			shownSession
 			Calls []record.Call `json:"calls"`
-		}{session, append([]record.Call{}, calls...)})
+		}{toShownSession(session), append([]record.Call{}, calls...)})
 	}
 	a.fields("session", session.ID, "folder", session.Dir, "project", session.Project, "agent", session.Agent,
-		"title", session.Title, "created", formatTime(session.Created), "updated", formatTime(session.Updated))
+		"title", session.Title, "created", formatTime(session.Time.Created), "updated", formatTime(session.Time.Updated))
 	return true, a.printCalls(callList{calls: calls})
 }
 

@@ -94,7 +94,7 @@ func (a *app) talkative(f *runFlags) bool {
 
 // resumeSession selects the session to resume, and works in its folder, unless another was
 // requested.
-func (a *app) resumeSession(s store.Session, f *runFlags) {
+func (a *app) resumeSession(s record.Session, f *runFlags) {
 	f.session, f.before = s.ID, s.Model
 	if a.dirFlag == "" && s.Dir != "" && s.Dir != a.workDir() {
 		a.printNote("working in " + s.Dir)
@@ -104,8 +104,8 @@ func (a *app) resumeSession(s store.Session, f *runFlags) {
 
 // findSession returns the session with an id or a prefix of one; the last conversation of this
 // folder for "".
-func (a *app) findSession(ctx context.Context, word string) (store.Session, error) {
-	var found store.Session
+func (a *app) findSession(ctx context.Context, word string) (record.Session, error) {
+	var found record.Session
 	err := a.reading(func(s *store.Store) (err error) {
 		if word != "" {
 			if found, err = s.Session(ctx, word); !errors.Is(err, record.ErrNotFound) {
@@ -133,23 +133,23 @@ func (a *app) findSession(ctx context.Context, word string) (store.Session, erro
 }
 
 // lastOf returns the conversation of a folder that was used last.
-func lastOf(all []store.Session, dir string) store.Session {
-	i := slices.IndexFunc(all, func(s store.Session) bool {
+func lastOf(all []record.Session, dir string) record.Session {
+	i := slices.IndexFunc(all, func(s record.Session) bool {
 		return s.Dir == dir && s.Parent == "" && s.Model != model.Ref{}
 	})
 	if i < 0 {
-		return store.Session{}
+		return record.Session{}
 	}
 	return all[i]
 }
 
 // sessionByPrefix returns the only session whose id has a prefix.
-func sessionByPrefix(all []store.Session, word string) (found store.Session, err error) {
+func sessionByPrefix(all []record.Session, word string) (found record.Session, err error) {
 	for _, s := range all {
 		switch {
 		case !strings.HasPrefix(s.ID, word):
 		case found.ID != "":
-			return store.Session{}, usagef("%q is the beginning of %s and %s: give more of it", word, found.ID, s.ID)
+			return record.Session{}, usagef("%q is the beginning of %s and %s: give more of it", word, found.ID, s.ID)
 		default:
 			found = s
 		}
@@ -185,9 +185,9 @@ With --json it is all that is kept. 'helve show' has the whole record of a call.
 			}
 			if asJSON {
 				return a.printJSON(struct {
-					store.Session
+					shownSession
 					Messages []message.Message `json:"messages"`
-				}{found, said})
+				}{toShownSession(found), said})
 			}
 			return a.showConversation(found, said)
 		},
@@ -197,8 +197,8 @@ With --json it is all that is kept. 'helve show' has the whole record of a call.
 }
 
 // showConversation prints a conversation in order.
-func (a *app) showConversation(s store.Session, said []message.Message) error {
-	a.fields("session", s.ID, "folder", s.Dir, "title", s.Title, "created", formatTime(s.Created), "updated", formatTime(s.Updated))
+func (a *app) showConversation(s record.Session, said []message.Message) error {
+	a.fields("session", s.ID, "folder", s.Dir, "title", s.Title, "created", formatTime(s.Time.Created), "updated", formatTime(s.Time.Updated))
 	bold := a.style(a.Stdout).Bold
 	for _, m := range said {
 		who := m.Info.Role

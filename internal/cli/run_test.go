@@ -17,7 +17,6 @@ import (
 
 	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/event"
-	"github.com/helve-dev/helve/internal/store"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/model"
@@ -167,7 +166,7 @@ func TestEnclose(t *testing.T) {
 
 func TestFindSessionAmong(t *testing.T) {
 	with := model.Ref{Provider: "p", Model: "m"}
-	all := []store.Session{
+	all := []record.Session{
 		{ID: "ses_c", Dir: "/a", Parent: "ses_b1", Model: with}, {ID: "other", Dir: "/a"}, {ID: "ses_b1", Dir: "/a", Model: with}, {ID: "ses_b2", Dir: "/b", Model: with},
 	}
 	if got := lastOf(all, "/a"); got.ID != "ses_b1" {
@@ -292,7 +291,7 @@ func TestMute(t *testing.T) {
 }
 
 func TestFamily(t *testing.T) {
-	all := []store.Session{{ID: "b1", Parent: "b"}, {ID: "a"}, {ID: "b"}, {ID: "b11", Parent: "b1"}, {ID: "lost", Parent: "gone"}, {ID: "own", Parent: "own"}}
+	all := []record.Session{{ID: "b1", Parent: "b"}, {ID: "a"}, {ID: "b"}, {ID: "b11", Parent: "b1"}, {ID: "lost", Parent: "gone"}, {ID: "own", Parent: "own"}}
 	names := func(list []kin) (out []string) {
 		for _, k := range list {
 			out = append(out, fmt.Sprintf("%d %s %d", k.depth, k.ID, k.below))

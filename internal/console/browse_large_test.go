@@ -26,7 +26,7 @@ func fillSession(t *testing.T, h *host, session string) {
 		t.Fatal(err)
 	}
 	began := time.Now().Add(-time.Hour).UnixMilli()
-	err = s.AddSession(t.Context(), store.Session{ID: session, Dir: h.dir, Project: "", Title: "A long day", Agent: "build", Created: began})
+	err = s.AddSession(t.Context(), record.Session{ID: session, Dir: h.dir, Project: "", Title: "A long day", Agent: "build", Time: record.SessionTime{Created: began}})
 	if err != nil {
 		t.Fatal(err)
 	}

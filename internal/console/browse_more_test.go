@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve/internal/store"
+	"github.com/helve-dev/helve/record"
 )
 
 // TestBrowseMoreSessions has more sessions than are loaded at once: the others
@@ -25,7 +26,7 @@ func TestBrowseMoreSessions(t *testing.T) {
 		writers.Go(func() {
 			for i := w; i < all; i += 16 {
 				id := fmt.Sprintf("ses_%03d", i)
-				if err := s.AddSession(t.Context(), store.Session{ID: id, Dir: h.dir, Title: "Session " + id, Agent: "build", Created: began + int64(i)}); err != nil {
+				if err := s.AddSession(t.Context(), record.Session{ID: id, Dir: h.dir, Title: "Session " + id, Agent: "build", Time: record.SessionTime{Created: began + int64(i)}}); err != nil {
 					t.Error(err)
 					return
 				}

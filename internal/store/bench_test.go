@@ -32,7 +32,7 @@ func BenchmarkCall(b *testing.B) {
 
 func benchCalls(b *testing.B, o Options, callers, size int) {
 	s := open(b, o)
-	ok(b, s.AddSession(context.Background(), Session{ID: "ses_0123456789abcdefghijklmnop", Created: 1}))
+	ok(b, s.AddSession(context.Background(), record.Session{ID: "ses_0123456789abcdefghijklmnop", Time: record.SessionTime{Created: 1}}))
 	out := strings.Repeat("0123456789abcde\n", size/16)
 	took := make([]time.Duration, b.N)
 	var next atomic.Int64

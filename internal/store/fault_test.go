@@ -233,7 +233,7 @@ func TestMigrateEach(t *testing.T) {
 		s := open(t, Options{Dir: dir})
 		want(t, len(s.Notices()), 1)
 		ctx := t.Context()
-		old := Session{ID: "s", Dir: "/d", Project: "p", Agent: "build", Title: "old", Created: 1, Updated: 2}
+		old := record.Session{ID: "s", Dir: "/d", Project: "p", Agent: "build", Title: "old", Time: record.SessionTime{Created: 1, Updated: 2}}
 		want(t, must(s.Session(ctx, "s"))(t), old)
 		want(t, len(must(s.SessionChildren(ctx, "s"))(t)), 1)
 		ended := map[string]int64{}
@@ -244,7 +244,7 @@ func TestMigrateEach(t *testing.T) {
 		m := talk("s", 1)[0]
 		ok(t, s.Save(ctx, &m.Info, m.Parts))
 		want(t, must(s.Messages(ctx, "s"))(t), []message.Message{m})
-		must(s.UpdateSession(ctx, "s", func(v *Session) { v.Slug, v.Cost = "x", 1 }))(t)
+		must(s.UpdateSession(ctx, "s", func(v *record.Session) { v.Slug, v.Cost = "x", 1 }))(t)
 		old.Slug, old.Cost = "x", 1
 		want(t, must(s.Session(ctx, "s"))(t), old)
 		ok(t, s.Check(ctx, true))

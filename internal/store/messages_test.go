@@ -17,6 +17,7 @@ import (
 
 	"github.com/helve-dev/helve/message"
 	"github.com/helve-dev/helve/model"
+	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -195,7 +196,7 @@ func TestDamagedRows(t *testing.T) {
 func TestMessagesConcurrent(t *testing.T) {
 	both(t, func(t *testing.T, s *Store) {
 		ctx := t.Context()
-		ok(t, s.CreateSession(ctx, Session{ID: "s", Created: 1}))
+		ok(t, s.CreateSession(ctx, record.Session{ID: "s", Time: record.SessionTime{Created: 1}}))
 		const writers, rounds = 4, 30
 		var group sync.WaitGroup
 		for g := range writers {
@@ -209,7 +210,7 @@ func TestMessagesConcurrent(t *testing.T) {
 						if err := s.Save(ctx, &m, parts); err != nil {
 							t.Error(err)
 						}
-						_, err := s.UpdateSession(ctx, "s", func(v *Session) { v.Tokens.Input++; v.Cost += 0.5 })
+						_, err := s.UpdateSession(ctx, "s", func(v *record.Session) { v.Tokens.Input++; v.Cost += 0.5 })
 						if err != nil {
 							t.Error(err)
 						}

@@ -20,29 +20,6 @@ const (
 	knownFor = 60 * 60 * 1000
 )
 
-// A Session is what calls and messages share. Times are milliseconds since
-// the epoch.
-type Session struct {
-	ID      string `json:"id"`
-	Dir     string `json:"dir"`
-	Project string `json:"project,omitempty"`
-	Agent   string `json:"agent,omitempty"`
-	Parent  string `json:"parent,omitempty"` // the session that started this one
-	Title   string `json:"title,omitempty"`
-	Created int64  `json:"created"`
-	Updated int64  `json:"updated"` // its last use, to within a few seconds
-
-	Slug   string             `json:"slug,omitempty"`
-	Model  model.Ref          `json:"model,omitzero"`
-	Rules  permission.Ruleset `json:"rules,omitempty"` // its own; where they cannot be read, one that denies everything
-	Tokens model.Tokens       `json:"tokens,omitzero"` // of its own messages, as who writes them adds them up
-	Cost   float64            `json:"cost,omitempty"`  // likewise, in US dollars
-
-	// First is the tool of its first call with its title or else its arguments, if the session has
-	// no title of its own. It is read, and never written.
-	First string `json:"first,omitempty"`
-}
-
 const sessionColumns = "id, dir, project, agent, parent, title, created, updated, slug, provider, model, rules, tokens, cost"
 
 // sessionRead are the columns to read, with what identifies a session without a title. An index
@@ -57,21 +34,21 @@ const (
 	updateSession = "UPDATE session SET (" + sessionColumns + ") = " + sessionValues + " WHERE id = ?"
 )
 
-// values are the columns of a session as SQLite takes them.
-func (v *Session) values() []any {
+// sessionRow returns the columns of a session as SQLite takes them.
+func sessionRow(v record.Session) []any {
 	var tokens []byte
 	if v.Tokens != (model.Tokens{}) {
 		tokens, _ = json.Marshal(v.Tokens) // numbers only: cannot fail
 	}
-	return []any{v.ID, v.Dir, v.Project, v.Agent, v.Parent, v.Title, v.Created, v.Updated,
+	return []any{v.ID, v.Dir, v.Project, v.Agent, v.Parent, v.Title, v.Time.Created, v.Time.Updated,
 		v.Slug, v.Model.Provider, v.Model.Model, rulesText(v.Rules), string(tokens), v.Cost}
 }
 
 // sessionOf decodes a row.
-func (s *Store) sessionOf(row []driver.Value) Session {
-	v := Session{
+func (s *Store) sessionOf(row []driver.Value) record.Session {
+	v := record.Session{
 		ID: textOf(row[0]), Dir: textOf(row[1]), Project: textOf(row[2]), Agent: textOf(row[3]),
-		Parent: textOf(row[4]), Title: textOf(row[5]), Created: intOf(row[6]), Updated: intOf(row[7]),
+		Parent: textOf(row[4]), Title: textOf(row[5]), Time: record.SessionTime{Created: intOf(row[6]), Updated: intOf(row[7])},
 		Slug: textOf(row[8]), Model: model.Ref{Provider: textOf(row[9]), Model: textOf(row[10])}, Cost: floatOf(row[13]), First: textOf(row[14]),
 	}
 	var err error
@@ -128,17 +105,17 @@ func rulesOf(text string) (permission.Ruleset, error) {
 // AddSession records a session on its first use; of a session that is there
 // already only Updated changes. It costs nothing when this store has seen
 // the session lately. Updated is Created when it is zero.
-func (s *Store) AddSession(ctx context.Context, v Session) error {
+func (s *Store) AddSession(ctx context.Context, v record.Session) error {
 	_, err := s.UseSession(ctx, v)
 	return err
 }
 
 // UseSession is AddSession that reports whether the session is new.
-func (s *Store) UseSession(ctx context.Context, v Session) (created bool, err error) {
+func (s *Store) UseSession(ctx context.Context, v record.Session) (created bool, err error) {
 	s.sessions.Lock()
 	last, known := s.touched[v.ID]
 	s.sessions.Unlock()
-	if known && max(v.Created, v.Updated)-last < knownFor {
+	if known && max(v.Time.Created, v.Time.Updated)-last < knownFor {
 		return false, nil
 	}
 	if !known {
@@ -152,7 +129,7 @@ func (s *Store) UseSession(ctx context.Context, v Session) (created bool, err er
 
 // CreateSession records a session that must not be there yet: one that is, is
 // ErrDuplicate. Updated is Created when it is zero.
-func (s *Store) CreateSession(ctx context.Context, v Session) error {
+func (s *Store) CreateSession(ctx context.Context, v record.Session) error {
 	n, err := s.insertSession(ctx, v, " ON CONFLICT DO NOTHING")
 	if err == nil && n == 0 {
 		err = fmt.Errorf("recording session %s: %w", v.ID, ErrDuplicate)
@@ -161,14 +138,14 @@ func (s *Store) CreateSession(ctx context.Context, v Session) error {
 }
 
 // insertSession returns how many rows were written.
-func (s *Store) insertSession(ctx context.Context, v Session, conflict string) (n int64, err error) {
+func (s *Store) insertSession(ctx context.Context, v record.Session, conflict string) (n int64, err error) {
 	if v.ID == "" {
 		return 0, errors.New("recording a session: it has no id")
 	}
-	if v.Updated == 0 {
-		v.Updated = v.Created
+	if v.Time.Updated == 0 {
+		v.Time.Updated = v.Time.Created
 	}
-	values := v.values()
+	values := sessionRow(v)
 	err = s.write(ctx, "recording session "+v.ID, &op{single: true, run: func(c *conn) (err error) {
 		n, err = c.exec(insertSession+conflict, values...)
 		return err
@@ -176,7 +153,7 @@ func (s *Store) insertSession(ctx context.Context, v Session, conflict string) (
 	if err == nil && n > 0 {
 		s.sessions.Lock()
 		defer s.sessions.Unlock()
-		s.remember(v.ID, v.Updated)
+		s.remember(v.ID, v.Time.Updated)
 	}
 	return n, err
 }
@@ -218,10 +195,10 @@ func touch(c *conn, session string, at int64) error {
 // is lost. For that, change may run on another goroutine and more than once:
 // it only changes what it is given, waits for nothing, and never panics. ID
 // stays, and Updated never goes back.
-func (s *Store) UpdateSession(ctx context.Context, id string, change func(*Session)) (Session, error) {
-	var v Session
+func (s *Store) UpdateSession(ctx context.Context, id string, change func(*record.Session)) (record.Session, error) {
+	var v record.Session
 	err := s.write(ctx, "changing session "+id, &op{run: func(c *conn) error {
-		v = Session{}
+		v = record.Session{}
 		err := c.query(context.Background(), func(row []driver.Value) error {
 			v = s.sessionOf(row)
 			return nil
@@ -232,39 +209,39 @@ func (s *Store) UpdateSession(ctx context.Context, id string, change func(*Sessi
 		if v.ID == "" {
 			return record.ErrNotFound
 		}
-		used := v.Updated
+		used := v.Time.Updated
 		change(&v)
-		v.ID, v.Updated = id, max(v.Updated, used)
+		v.ID, v.Time.Updated = id, max(v.Time.Updated, used)
 		if v.Title != "" {
 			v.First = ""
 		}
-		_, err = c.exec(updateSession, append(v.values(), id)...)
+		_, err = c.exec(updateSession, append(sessionRow(v), id)...)
 		return err
 	}})
 	if err != nil {
-		return Session{}, err
+		return record.Session{}, err
 	}
 	s.sessions.Lock()
 	defer s.sessions.Unlock()
-	s.remember(id, v.Updated)
+	s.remember(id, v.Time.Updated)
 	return v, nil
 }
 
 // Session returns the session of an id, or ErrNotFound.
-func (s *Store) Session(ctx context.Context, id string) (Session, error) {
+func (s *Store) Session(ctx context.Context, id string) (record.Session, error) {
 	found, err := s.listSessions(ctx, "WHERE id = ?", id)
 	if err == nil && len(found) == 0 {
 		err = fmt.Errorf("reading session %s: %w", id, record.ErrNotFound)
 	}
 	if err != nil {
-		return Session{}, err
+		return record.Session{}, err
 	}
 	return found[0], nil
 }
 
 // Sessions returns at most limit sessions, those used last first; 100 when
 // limit is 0.
-func (s *Store) Sessions(ctx context.Context, limit int) ([]Session, error) {
+func (s *Store) Sessions(ctx context.Context, limit int) ([]record.Session, error) {
 	if limit <= 0 {
 		limit = 100
 	}
@@ -282,7 +259,7 @@ type SessionQuery struct {
 }
 
 // SessionsAfter returns the sessions that q chooses.
-func (s *Store) SessionsAfter(ctx context.Context, q SessionQuery) ([]Session, error) {
+func (s *Store) SessionsAfter(ctx context.Context, q SessionQuery) ([]record.Session, error) {
 	which, args := "WHERE 1", []any{}
 	if q.ID != "" {
 		which, args = which+" AND (updated < ? OR updated = ? AND id > ?)", append(args, q.Updated, q.Updated, q.ID)
@@ -294,14 +271,14 @@ func (s *Store) SessionsAfter(ctx context.Context, q SessionQuery) ([]Session, e
 }
 
 // SessionChildren returns the sessions that a session started, oldest first.
-func (s *Store) SessionChildren(ctx context.Context, id string) ([]Session, error) {
+func (s *Store) SessionChildren(ctx context.Context, id string) ([]record.Session, error) {
 	return s.listSessions(ctx, "WHERE parent = ? AND parent != '' ORDER BY created, id", id)
 }
 
-func (s *Store) listSessions(ctx context.Context, which string, args ...any) ([]Session, error) {
-	var out []Session
+func (s *Store) listSessions(ctx context.Context, which string, args ...any) ([]record.Session, error) {
+	out := []record.Session{} // never nil
 	err := s.read(ctx, "reading sessions", func(c *conn) error {
-		out = nil
+		out = out[:0]
 		return c.query(ctx, func(row []driver.Value) error {
 			out = append(out, s.sessionOf(row))
 			return nil

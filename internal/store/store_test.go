@@ -152,22 +152,22 @@ func TestCallsQuery(t *testing.T) {
 func TestSessions(t *testing.T) {
 	both(t, func(t *testing.T, s *Store) {
 		ctx := t.Context()
-		a := Session{ID: "a", Dir: "/d", Project: "p", Agent: "build", Parent: "z", Title: "t", Created: 1}
-		b := Session{ID: "b", Dir: "/d", Created: 2, Updated: 3}
+		a := record.Session{ID: "a", Dir: "/d", Project: "p", Agent: "build", Parent: "z", Title: "t", Time: record.SessionTime{Created: 1}}
+		b := record.Session{ID: "b", Dir: "/d", Time: record.SessionTime{Created: 2, Updated: 3}}
 		ok(t, s.AddSession(ctx, a))
 		ok(t, s.AddSession(ctx, b))
-		ok(t, s.AddSession(ctx, Session{ID: "a", Title: "ignored", Created: 9}))
-		a.Updated = 1
-		want(t, must(s.Sessions(ctx, 0))(t), []Session{b, a})
-		want(t, must(s.Sessions(ctx, 1))(t), []Session{b})
+		ok(t, s.AddSession(ctx, record.Session{ID: "a", Title: "ignored", Time: record.SessionTime{Created: 9}}))
+		a.Time.Updated = 1
+		want(t, must(s.Sessions(ctx, 0))(t), []record.Session{b, a})
+		want(t, must(s.Sessions(ctx, 1))(t), []record.Session{b})
 		want(t, must(s.Session(ctx, "a"))(t), a)
 		if _, err := s.Session(ctx, "c"); !errors.Is(err, record.ErrNotFound) {
 			t.Errorf("unknown session: %v", err)
 		}
 		// A call brings its session to the front.
 		ok(t, s.Begin(ctx, record.Call{ID: "x", Session: "a", Started: 1 + touchEvery}))
-		a.Updated = 1 + touchEvery
-		want(t, must(s.Sessions(ctx, 0))(t), []Session{a, b})
+		a.Time.Updated = 1 + touchEvery
+		want(t, must(s.Sessions(ctx, 0))(t), []record.Session{a, b})
 	})
 }
 
@@ -176,7 +176,7 @@ func TestSessions(t *testing.T) {
 func TestFirstCall(t *testing.T) {
 	both(t, func(t *testing.T, s *Store) {
 		ctx := t.Context()
-		ok(t, s.AddSession(ctx, Session{ID: "a", Created: 1}))
+		ok(t, s.AddSession(ctx, record.Session{ID: "a", Time: record.SessionTime{Created: 1}}))
 		first := func(want string) {
 			t.Helper()
 			listed, err := s.SessionsAfter(ctx, SessionQuery{Limit: 9})
@@ -193,7 +193,7 @@ func TestFirstCall(t *testing.T) {
 		ok(t, s.Finish(call))
 		ok(t, s.Begin(ctx, record.Call{ID: "y", Session: "a", Tool: "read", State: record.Running, Started: 2}))
 		first("bash " + strings.Repeat("é", 120))
-		changed := must(s.UpdateSession(ctx, "a", func(v *Session) { v.Title = "named" }))(t)
+		changed := must(s.UpdateSession(ctx, "a", func(v *record.Session) { v.Title = "named" }))(t)
 		want(t, changed, must(s.Session(ctx, "a"))(t))
 		first("")
 	})
@@ -202,8 +202,8 @@ func TestFirstCall(t *testing.T) {
 func TestCreateSession(t *testing.T) {
 	both(t, func(t *testing.T, s *Store) {
 		ctx := t.Context()
-		v := Session{
-			ID: "a", Dir: "/d", Project: "p", Agent: "build", Parent: "z", Title: "t", Created: 2, Updated: 3, Slug: "brave-cat",
+		v := record.Session{
+			ID: "a", Dir: "/d", Project: "p", Agent: "build", Parent: "z", Title: "t", Time: record.SessionTime{Created: 2, Updated: 3}, Slug: "brave-cat",
 			Model: model.Ref{Provider: "p", Model: "m/1"}, Cost: 0.25, Tokens: model.Tokens{Input: 1, Output: 2, Reasoning: 3, Cache: model.CacheTokens{Read: 4, Write: 5}},
 			Rules: permission.Ruleset{
 				{Permission: "bash", Pattern: "rm <*", Action: permission.Deny, From: permission.Source{File: "helve.json", Line: 7}},
@@ -212,48 +212,51 @@ func TestCreateSession(t *testing.T) {
 		}
 		ok(t, s.CreateSession(ctx, v))
 		want(t, must(s.Session(ctx, "a"))(t), v)
-		if err := s.CreateSession(ctx, Session{ID: "a", Created: 9}); !errors.Is(err, ErrDuplicate) {
+		if err := s.CreateSession(ctx, record.Session{ID: "a", Time: record.SessionTime{Created: 9}}); !errors.Is(err, ErrDuplicate) {
 			t.Errorf("the second of an id: %v", err)
 		}
-		if err := s.CreateSession(ctx, Session{}); err == nil {
+		if err := s.CreateSession(ctx, record.Session{}); err == nil {
 			t.Error("made a session without an id")
 		}
-		ok(t, s.AddSession(ctx, Session{ID: "a", Title: "ignored", Created: 9}))
-		want(t, must(s.Sessions(ctx, 0))(t), []Session{v})
+		ok(t, s.AddSession(ctx, record.Session{ID: "a", Title: "ignored", Time: record.SessionTime{Created: 9}}))
+		want(t, must(s.Sessions(ctx, 0))(t), []record.Session{v})
 
-		ok(t, s.AddSession(ctx, Session{ID: "c", Parent: "a", Created: 5}))
-		ok(t, s.CreateSession(ctx, Session{ID: "b", Parent: "a", Created: 6}))
-		if err := s.CreateSession(ctx, Session{ID: "c"}); !errors.Is(err, ErrDuplicate) {
+		ok(t, s.AddSession(ctx, record.Session{ID: "c", Parent: "a", Time: record.SessionTime{Created: 5}}))
+		ok(t, s.CreateSession(ctx, record.Session{ID: "b", Parent: "a", Time: record.SessionTime{Created: 6}}))
+		if err := s.CreateSession(ctx, record.Session{ID: "c"}); !errors.Is(err, ErrDuplicate) {
 			t.Errorf("an id that a call has used: %v", err)
 		}
 		children := must(s.SessionChildren(ctx, "a"))(t)
-		want(t, children, []Session{{ID: "c", Parent: "a", Created: 5, Updated: 5}, {ID: "b", Parent: "a", Created: 6, Updated: 6}})
+		want(t, children, []record.Session{
+			{ID: "c", Parent: "a", Time: record.SessionTime{Created: 5, Updated: 5}},
+			{ID: "b", Parent: "a", Time: record.SessionTime{Created: 6, Updated: 6}},
+		})
 		want(t, must(s.SessionChildren(ctx, ""))(t), nil)
 
 		// A message counts as use.
 		ok(t, s.putMessage(ctx, userMessage("a", "m", 3+touchEvery)))
-		want(t, must(s.Session(ctx, "a"))(t).Updated, 3+touchEvery)
+		want(t, must(s.Session(ctx, "a"))(t).Time.Updated, 3+touchEvery)
 	})
 }
 
 func TestUpdateSession(t *testing.T) {
 	both(t, func(t *testing.T, s *Store) {
 		ctx := t.Context()
-		ok(t, s.AddSession(ctx, Session{ID: "a", Dir: "/d", Created: 5}))
-		change := func(v *Session) {
-			v.ID, v.Title, v.Updated, v.Cost = "other", "named", 1, v.Cost+0.5
+		ok(t, s.AddSession(ctx, record.Session{ID: "a", Dir: "/d", Time: record.SessionTime{Created: 5}}))
+		change := func(v *record.Session) {
+			v.ID, v.Title, v.Time.Updated, v.Cost = "other", "named", 1, v.Cost+0.5
 			v.Rules = append(v.Rules, permission.Rule{Permission: "edit", Pattern: "*", Action: permission.Allow})
 		}
 		must(s.UpdateSession(ctx, "a", change))(t)
 		got := must(s.UpdateSession(ctx, "a", change))(t)
 		rule := permission.Rule{Permission: "edit", Pattern: "*", Action: permission.Allow}
-		want(t, got, Session{ID: "a", Dir: "/d", Title: "named", Created: 5, Updated: 5, Cost: 1, Rules: permission.Ruleset{rule, rule}})
-		want(t, must(s.Sessions(ctx, 0))(t), []Session{got})
+		want(t, got, record.Session{ID: "a", Dir: "/d", Title: "named", Time: record.SessionTime{Created: 5, Updated: 5}, Cost: 1, Rules: permission.Ruleset{rule, rule}})
+		want(t, must(s.Sessions(ctx, 0))(t), []record.Session{got})
 		if _, err := s.UpdateSession(ctx, "b", change); !errors.Is(err, record.ErrNotFound) {
 			t.Errorf("unknown session: %v", err)
 		}
-		must(s.UpdateSession(ctx, "a", func(v *Session) { *v = Session{} }))(t)
-		want(t, must(s.Session(ctx, "a"))(t), Session{ID: "a", Updated: 5})
+		must(s.UpdateSession(ctx, "a", func(v *record.Session) { *v = record.Session{} }))(t)
+		want(t, must(s.Session(ctx, "a"))(t), record.Session{ID: "a", Time: record.SessionTime{Updated: 5}})
 	})
 }
 
@@ -261,7 +264,7 @@ func TestUpdateSession(t *testing.T) {
 func TestDamagedSession(t *testing.T) {
 	s := open(t, Options{})
 	for _, damage := range []string{"[{", `{}`, `[{"permission":"bash","pattern":"*"}]`} {
-		ok(t, s.AddSession(t.Context(), Session{ID: damage, Dir: "/d"}))
+		ok(t, s.AddSession(t.Context(), record.Session{ID: damage, Dir: "/d"}))
 		ok(t, s.w.do(t.Context(), &op{run: func(c *conn) error {
 			_, err := c.exec("UPDATE session SET rules = ?, tokens = 'x' WHERE id = ?", damage, damage)
 			return err
@@ -421,7 +424,7 @@ func TestReopen(t *testing.T) {
 	ok(t, s.Record(record.Call{ID: "a", State: record.Completed}))
 	ok(t, s.Begin(ctx, record.Call{ID: "open"}))
 	ok(t, s.SetTodos(ctx, "s", []Todo{{ID: "1"}}))
-	ok(t, s.AddSession(ctx, Session{ID: "s", Title: "first", Created: 1}))
+	ok(t, s.AddSession(ctx, record.Session{ID: "s", Title: "first", Time: record.SessionTime{Created: 1}}))
 	ok(t, s.Close())
 	ok(t, s.Close())
 
@@ -444,8 +447,8 @@ func TestReopen(t *testing.T) {
 		t.Error("no time of interruption")
 	}
 	want(t, must(s.Todos(ctx, "s"))(t), []Todo{{ID: "1"}})
-	ok(t, s.AddSession(ctx, Session{ID: "s", Title: "second", Created: 7}))
-	want(t, must(s.Session(ctx, "s"))(t), Session{ID: "s", Title: "first", Created: 1, Updated: 7})
+	ok(t, s.AddSession(ctx, record.Session{ID: "s", Title: "second", Time: record.SessionTime{Created: 7}}))
+	want(t, must(s.Session(ctx, "s"))(t), record.Session{ID: "s", Title: "first", Time: record.SessionTime{Created: 1, Updated: 7}})
 	ok(t, s.Check(ctx, true))
 	want(t, len(must(os.ReadDir(filepath.Join(dir, "run")))(t)), 0)
 }

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/helve-dev/helve/record"
 )
 
 func busy(t *testing.T, s *Store, session, by string) {
@@ -119,7 +121,7 @@ func TestClaimTakeTurns(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	s := open(t, Options{Dir: dir})
-	ok(t, s.CreateSession(t.Context(), Session{ID: "s", Created: 1}))
+	ok(t, s.CreateSession(t.Context(), record.Session{ID: "s", Time: record.SessionTime{Created: 1}}))
 	p, q := start(t, "turns", dir, "s"), start(t, "turns", dir, "s")
 	p.rest()
 	q.rest()
@@ -139,7 +141,7 @@ func takeTurns(s *Store, session string) error {
 		}
 		v, err := s.Session(ctx, session)
 		if err == nil {
-			_, err = s.UpdateSession(ctx, session, func(now *Session) { now.Cost = v.Cost + 1 })
+			_, err = s.UpdateSession(ctx, session, func(now *record.Session) { now.Cost = v.Cost + 1 })
 		}
 		release()
 		if err != nil {
