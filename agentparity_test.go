@@ -21,6 +21,7 @@ import (
 	"github.com/helve-dev/helve/model/anthropic"
 	"github.com/helve-dev/helve/model/openai"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/skill"
 )
 
 // A take is a conversation that the reference had with a scripted model, and
@@ -169,7 +170,7 @@ func (k take) play(t *testing.T, protocol string, askAll bool) (got performance)
 	rt := open(t, helve.Options{
 		Dir: s.ws, Worktree: s.top, DataDir: s.data, Shell: helve.Shell{Helper: self},
 		Flags:  map[string]bool{"batch": k.Profile == "batch", "lsp": k.Profile == "experimental"},
-		Skills: &helve.Skills{Folders: []helve.SkillFolder{{Path: filepath.Join(s.top, ".opencode")}}},
+		Skills: &skill.Options{Folders: []skill.Folder{{Path: filepath.Join(s.top, ".opencode")}}},
 		Agents: agent.Specs(agent.SpecOptions{
 			DataDir: s.data, Worktree: s.top, User: k.rules(t, s, askAll),
 			Own: []agent.SpecChange{{Name: "helper", Description: "Helps", Mode: "subagent", Prompt: "You help."}},

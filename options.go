@@ -10,6 +10,7 @@ import (
 	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/plugin"
+	"github.com/helve-dev/helve/skill"
 )
 
 // Options configure a [Runtime]. The zero value works in the current folder, keeps nothing on disk,
@@ -104,7 +105,7 @@ type Options struct {
 	Scripts ScriptEngine
 
 	// Skills configures where skills are searched; nil for nowhere.
-	Skills *Skills
+	Skills *skill.Options
 
 	// Protected are folders of the embedding program, such as that of its config. Only a rule that
 	// names such a folder lets tools write there. DataDir is always protected.

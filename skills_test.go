@@ -13,6 +13,7 @@ import (
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/agent"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/skill"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -52,8 +53,8 @@ func TestSkills(t *testing.T) {
 		{Permission: "skill", Pattern: "sec*", Action: permission.Deny}, {Permission: "skill", Pattern: "extra", Action: permission.Ask},
 	}})
 	open := func() *helve.Runtime {
-		rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, Agents: agents, Skills: &helve.Skills{
-			Home: home, Folders: []helve.SkillFolder{{Path: config, Guarded: true}},
+		rt, err := helve.Open(helve.Options{Dir: dir, Worktree: dir, Agents: agents, Skills: &skill.Options{
+			Home: home, Folders: []skill.Folder{{Path: config, Guarded: true}},
 			Paths: []string{filepath.Join(root, "more"), filepath.Join(root, "gone")}, Trusted: func(string) bool { return trusted },
 		}})
 		if err != nil {

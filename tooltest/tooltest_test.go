@@ -20,6 +20,7 @@ import (
 	"github.com/helve-dev/helve/internal/lspclient/lsptest"
 	"github.com/helve-dev/helve/lsp"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/skill"
 	"github.com/helve-dev/helve/tool"
 	"github.com/helve-dev/helve/tooltest"
 )
@@ -75,7 +76,7 @@ func TestBuiltinToolsConform(t *testing.T) {
 		{Name: "websearch", Input: `{"query":"x","numResults":3,"livecrawl":"fallback","type":"auto","contextMaxCharacters":100}`,
 			Options: helve.Options{Web: helve.Web{Search: finder}}},
 		{Name: "codesearch", Input: `{"query":"x","tokensNum":1000}`, Options: helve.Options{Web: helve.Web{Code: finder}}},
-		{Name: "skill", Input: `{"name":"demo"}`, Options: helve.Options{Skills: &helve.Skills{}},
+		{Name: "skill", Input: `{"name":"demo"}`, Options: helve.Options{Skills: &skill.Options{}},
 			Files: map[string]string{".agents/skills/demo/SKILL.md": "---\nname: demo\ndescription: shows\n---\nDo it.\n"}},
 		{Name: "lsp", Input: `{"operation":"rename","filePath":"a.txt","line":1,"character":1,"newName":"uno","query":"x","action":"x"}`, Files: files,
 			Options: helve.Options{Flags: flags, LSP: languages}},
@@ -89,7 +90,7 @@ func TestBuiltinToolsConform(t *testing.T) {
 			tooltest.Conform(t, s)
 		})
 	}
-	rt, err := helve.Open(helve.Options{Dir: t.TempDir(), Flags: flags, Web: helve.Web{Search: finder}, Skills: &helve.Skills{}})
+	rt, err := helve.Open(helve.Options{Dir: t.TempDir(), Flags: flags, Web: helve.Web{Search: finder}, Skills: &skill.Options{}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/helve-dev/helve/internal/builtin"
 	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/skill"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -50,7 +51,7 @@ func definitions(t *testing.T, specs []tool.Spec) map[string]string {
 // What few people switch on (batch, tool_search and its like) is counted by
 // itself.
 func TestFootprint(t *testing.T) {
-	rt, err := helve.Open(helve.Options{Dir: t.TempDir(), Web: helve.Web{Search: helve.Finder{Provider: "exa"}}, Skills: &helve.Skills{}})
+	rt, err := helve.Open(helve.Options{Dir: t.TempDir(), Web: helve.Web{Search: helve.Finder{Provider: "exa"}}, Skills: &skill.Options{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +79,7 @@ func TestFootprint(t *testing.T) {
 // the agents that come with helve, and change between planning and building.
 func TestAgentFootprint(t *testing.T) {
 	rt, err := helve.Open(helve.Options{
-		Dir: t.TempDir(), Web: helve.Web{Search: helve.Finder{Provider: "exa"}}, Skills: &helve.Skills{}, Flags: map[string]bool{"plan": true},
+		Dir: t.TempDir(), Web: helve.Web{Search: helve.Finder{Provider: "exa"}}, Skills: &skill.Options{}, Flags: map[string]bool{"plan": true},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -8,19 +8,20 @@ import (
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/internal/builtin"
 	"github.com/helve-dev/helve/internal/files"
-	"github.com/helve-dev/helve/internal/skill"
+	finder "github.com/helve-dev/helve/internal/skill"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/skill"
 	"github.com/helve-dev/helve/tool"
 	"github.com/helve-dev/helve/tooltest"
 )
 
 // A schoolroom is where skills are in tests. The rules are those of a runtime.
 type schoolroom struct {
-	*skill.Index
+	*finder.Index
 	rt *helve.Runtime // nil: nothing is denied
 }
 
-func (s *schoolroom) Skills() *skill.Set { return s.Find() }
+func (s *schoolroom) Skills() *finder.Set { return s.Find() }
 
 func (s *schoolroom) Denied(agent, name string) bool {
 	if s.rt == nil {
@@ -47,9 +48,11 @@ func (r recording) teach(t *testing.T, p place, rt *helve.Runtime, trusted bool)
 	if !slices.Contains(r.needs(), "skill") {
 		return
 	}
-	room := &schoolroom{rt: rt, Index: skill.NewFinder(skill.Options{
-		Dir: p.ws, Worktree: p.worktree, ConfigDirs: []skill.Folder{{Path: filepath.Join(p.top, ".opencode"), Guarded: true}},
-		Trusted: func(string) bool { return trusted },
+	room := &schoolroom{rt: rt, Index: finder.NewFinder(finder.Options{
+		Dir: p.ws, Worktree: p.worktree, Options: skill.Options{
+			Folders: []skill.Folder{{Path: filepath.Join(p.top, ".opencode"), Guarded: true}},
+			Trusted: func(string) bool { return trusted },
+		},
 	})}
 	if _, err := rt.Register(skillTool(room)); err != nil {
 		t.Fatal(err)
@@ -60,9 +63,11 @@ func (r recording) teach(t *testing.T, p place, rt *helve.Runtime, trusted bool)
 // trusted and .claude is not.
 func school(e *tooltest.Env) error {
 	config := filepath.Join(e.Dir, ".opencode")
-	e.Tools = append(e.Tools, skillTool(&schoolroom{Index: skill.NewFinder(skill.Options{
-		Dir: e.Dir, Worktree: e.Dir, ConfigDirs: []skill.Folder{{Path: config, Guarded: true}},
-		Trusted: func(path string) bool { return path == config },
+	e.Tools = append(e.Tools, skillTool(&schoolroom{Index: finder.NewFinder(finder.Options{
+		Dir: e.Dir, Worktree: e.Dir, Options: skill.Options{
+			Folders: []skill.Folder{{Path: config, Guarded: true}},
+			Trusted: func(path string) bool { return path == config },
+		},
 	})}))
 	return nil
 }

@@ -10,8 +10,9 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/agent"
-	"github.com/helve-dev/helve/internal/skill"
+	finder "github.com/helve-dev/helve/internal/skill"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/skill"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -33,8 +34,8 @@ func newClass(t *testing.T, rules ...permission.Rule) class {
 	}
 	t.Cleanup(func() { _ = rt.Close() })
 	c.rt = rt
-	_, err = rt.Register(skillTool(&schoolroom{rt: rt, Index: skill.NewFinder(skill.Options{
-		Dir: c.proj, Worktree: c.proj, ConfigDirs: []skill.Folder{{Path: c.user}},
+	_, err = rt.Register(skillTool(&schoolroom{rt: rt, Index: finder.NewFinder(finder.Options{
+		Dir: c.proj, Worktree: c.proj, Options: skill.Options{Folders: []skill.Folder{{Path: c.user}}},
 	})}))
 	if err != nil {
 		t.Fatal(err)

@@ -16,20 +16,21 @@ import (
 	"github.com/helve-dev/helve/internal/disk"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/permission"
+	"github.com/helve-dev/helve/skill"
 	"github.com/helve-dev/helve/tool"
 )
 
 // skillPlaces returns where to look for skills: as OpenCode does, in the folders of other agents
 // and of the config, including untrusted ones, and in those that the config names.
-func (a *app) skillPlaces(s *setup) *helve.Skills {
+func (a *app) skillPlaces(s *setup) *skill.Options {
 	set := func(name string) bool { return a.truth("OPENCODE_"+name) || a.truth("HELVE_"+name) }
-	out := &helve.Skills{
+	out := &skill.Options{
 		Home: s.opt.Home, Paths: s.cfg.SkillPaths, Trusted: s.trusts,
 		ClaudeOff: set("DISABLE_CLAUDE_CODE") || set("DISABLE_CLAUDE_CODE_SKILLS"),
 		OthersOff: set("DISABLE_EXTERNAL_SKILLS"),
 	}
 	for _, f := range s.there() {
-		out.Folders = append(out.Folders, helve.SkillFolder{Path: f.Path, Guarded: f.Guarded})
+		out.Folders = append(out.Folders, skill.Folder{Path: f.Path, Guarded: f.Guarded})
 	}
 	return out
 }
@@ -71,18 +72,18 @@ type skillsFlags struct {
 
 // A shownSkill is a skill as --json prints it.
 type shownSkill struct {
-	helve.SkillFile
+	skill.File
 	State  string `json:"state"`
 	Tokens int    `json:"tokens"` // about what its line in the list costs a model
 }
 
 // A skillReport is what --json prints.
 type skillReport struct {
-	Agent    string               `json:"agent"`
-	Skills   []shownSkill         `json:"skills"` // those that can be loaded, by name
-	NotTaken []shownSkill         `json:"notTaken"`
-	Problems []helve.SkillProblem `json:"problems"`
-	Tokens   int                  `json:"tokens"` // of the whole list
+	Agent    string          `json:"agent"`
+	Skills   []shownSkill    `json:"skills"` // those that can be loaded, by name
+	NotTaken []shownSkill    `json:"notTaken"`
+	Problems []skill.Problem `json:"problems"`
+	Tokens   int             `json:"tokens"` // of the whole list
 }
 
 func (a *app) skillsCommand() *cobra.Command {
@@ -142,7 +143,7 @@ func (a *app) findSkills(f *skillsFlags) (*skillReport, error) {
 	files, problems := rt.Skills(agent.Name)
 	out := &skillReport{Agent: agent.Name, Skills: []shownSkill{}, NotTaken: []shownSkill{}, Problems: append(s.skillURLs(), problems...)}
 	for _, file := range files {
-		k := shownSkill{SkillFile: file, State: skillState(file), Tokens: text.Tokens(file.Entry)}
+		k := shownSkill{File: file, State: skillState(file), Tokens: text.Tokens(file.Entry)}
 		if file.Code != "" {
 			out.NotTaken = append(out.NotTaken, k)
 			continue
@@ -155,14 +156,14 @@ func (a *app) findSkills(f *skillsFlags) (*skillReport, error) {
 }
 
 // skillURLs notes that skills are not fetched, if the config wants that.
-func (s *setup) skillURLs() []helve.SkillProblem {
-	out := []helve.SkillProblem{}
+func (s *setup) skillURLs() []skill.Problem {
+	out := []skill.Problem{}
 	var section struct{ URLs []string }
 	if err := json.Unmarshal(s.cfg.Skills, &section); err != nil { // absent
 		return out
 	}
 	for _, url := range section.URLs {
-		out = append(out, helve.SkillProblem{
+		out = append(out, skill.Problem{
 			Path: url, Message: "is not fetched: skills are read from folders only; put a copy into one and name it in skills.paths",
 		})
 	}
@@ -170,7 +171,7 @@ func (s *setup) skillURLs() []helve.SkillProblem {
 }
 
 // skillState describes the state of a skill in a word or two.
-func skillState(f helve.SkillFile) string {
+func skillState(f skill.File) string {
 	state := "ready"
 	switch {
 	case f.Code != "":

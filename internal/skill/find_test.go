@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/helve-dev/helve/skill"
 )
 
 // A yard is a folder with a project, a home and files in them.
@@ -70,9 +72,12 @@ func (y yard) check(err error) {
 // options are those of a project with a folder in it, trusted.
 func (y yard) options() Options {
 	return Options{
-		Dir: y.at("proj/sub"), Worktree: y.at("proj"), Home: y.at("home"),
-		ConfigDirs: []Folder{{Path: y.at("home/.config/opencode")}, {Path: y.at("proj/.opencode"), Guarded: true}},
-		Trusted:    func(string) bool { return true },
+		Dir: y.at("proj/sub"), Worktree: y.at("proj"),
+		Options: skill.Options{
+			Home:    y.at("home"),
+			Folders: []skill.Folder{{Path: y.at("home/.config/opencode")}, {Path: y.at("proj/.opencode"), Guarded: true}},
+			Trusted: func(string) bool { return true },
+		},
 	}
 }
 
@@ -95,7 +100,7 @@ func (y yard) told(s *Set) (out []string) {
 		}
 		out = append(out, line)
 	}
-	for _, c := range s.Candidates {
+	for _, c := range s.Files {
 		if c.Code != "" {
 			out = append(out, c.Code+" "+short(c.Path))
 		}
@@ -144,10 +149,10 @@ func TestPlaces(t *testing.T) {
 		"agents = proj/.agents/skills/c/deep/down/SKILL.md", "at the top = home/.agents/skills/SKILL.md",
 		"global = home/.config/opencode/skill/e/SKILL.md", "hidden = proj/.opencode/skill/.hidden/SKILL.md",
 		"plural = home/.config/opencode/skills/f/SKILL.md")
-	opt.ClaudeOff, opt.OthersOff, opt.ConfigDirs = false, true, opt.ConfigDirs[:1]
+	opt.ClaudeOff, opt.OthersOff, opt.Folders = false, true, opt.Folders[:1]
 	y.wants(foundBy(opt), "global = home/.config/opencode/skill/e/SKILL.md", "plural = home/.config/opencode/skills/f/SKILL.md")
-	y.wants(foundBy(Options{Home: y.at("home/own"), Paths: []string{"~"}}), "tilde = home/own/h/SKILL.md")
-	if s := foundBy(Options{Dir: y.at("nowhere"), Worktree: y.at("elsewhere")}); len(s.Skills)+len(s.Candidates)+len(s.Problems) > 0 {
+	y.wants(foundBy(Options{Options: skill.Options{Home: y.at("home/own"), Paths: []string{"~"}}}), "tilde = home/own/h/SKILL.md")
+	if s := foundBy(Options{Dir: y.at("nowhere"), Worktree: y.at("elsewhere")}); len(s.Skills)+len(s.Files)+len(s.Problems) > 0 {
 		t.Errorf("got %+v", s)
 	}
 }
@@ -168,7 +173,7 @@ func TestOrder(t *testing.T) {
 		y.write(dir+"/SKILL.md", text("x"))
 		want[0] = "x = " + dir + "/SKILL.md"
 		y.wants(foundBy(opt), want...)
-		if c := foundBy(opt).Candidates[max(i-1, 0)]; i > 0 && c.Why != "replaced by "+y.at(dir+"/SKILL.md") {
+		if c := foundBy(opt).Files[max(i-1, 0)]; i > 0 && c.Why != "replaced by "+y.at(dir+"/SKILL.md") {
 			t.Errorf("%s: %q", c.Path, c.Why)
 		}
 		want = append(want, "replaced "+dir+"/SKILL.md")
@@ -228,7 +233,7 @@ func TestSameFile(t *testing.T) {
 	y := newYard(t, map[string]string{"proj/own/skill/a/SKILL.md": text("a")})
 	y.link("proj/.claude/skills", "../own/skill")
 	opt := y.options()
-	opt.Trusted, opt.ConfigDirs = nil, []Folder{{Path: y.at("proj/own")}}
+	opt.Trusted, opt.Folders = nil, []skill.Folder{{Path: y.at("proj/own")}}
 	y.wants(foundBy(opt), "a = proj/own/skill/a/SKILL.md", "same-file proj/.claude/skills/a/SKILL.md")
 }
 
@@ -239,7 +244,7 @@ func TestHomeInProject(t *testing.T) {
 	y := newYard(t, map[string]string{
 		"home/.claude/skills/a/SKILL.md": text("mine"), "home/work/.claude/skills/a/SKILL.md": text("mine"), ".claude/skills/b/SKILL.md": text("stranger"),
 	})
-	opt := Options{Dir: y.at("home/work"), Worktree: filepath.VolumeName(y.root) + string(filepath.Separator), Home: y.at("home")}
+	opt := Options{Dir: y.at("home/work"), Worktree: filepath.VolumeName(y.root) + string(filepath.Separator), Options: skill.Options{Home: y.at("home")}}
 	set := foundBy(opt)
 	if k, ok := set.Get("mine"); !ok || k.Guarded || k.Path != y.at("home/.claude/skills/a/SKILL.md") {
 		t.Errorf("got %+v", k)
@@ -271,7 +276,7 @@ func TestReasons(t *testing.T) {
 		"too-large home/.claude/skills/large/SKILL.md", "not-utf8 home/.claude/skills/latin/SKILL.md",
 		"unreadable home/.claude/skills/loop/SKILL.md", "misnamed home/.claude/skills/lower/skill.md", "bad-yaml home/.claude/skills/yaml/SKILL.md",
 		"! home/.agents")
-	for _, c := range set.Candidates {
+	for _, c := range set.Files {
 		if (c.Code == "") != (c.Why == "") || c.From != "home" || c.Name == "good" && len(c.Notes) != 1 || c.Code == BadYAML && c.Line != 3 {
 			t.Errorf("%+v", c)
 		}
@@ -308,7 +313,7 @@ func TestLinks(t *testing.T) {
 	if names := skillNames(got); !cmp.Equal(names, []string{"a", "b"}) {
 		t.Errorf("got %q, and the problems %+v", names, got.Problems)
 	}
-	for _, c := range got.Candidates {
+	for _, c := range got.Files {
 		if c.Code != "" && c.Code != SameFile {
 			t.Errorf("%+v", c)
 		}
@@ -404,7 +409,7 @@ func TestDecideLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var finds []find
 		for i := range rapid.IntRange(0, 12).Draw(t, "finds") {
-			f := find{Candidate: Candidate{Path: fmt.Sprint(i), Guarded: rapid.Bool().Draw(t, "guarded")}}
+			f := find{File: skill.File{Path: fmt.Sprint(i), Guarded: rapid.Bool().Draw(t, "guarded")}}
 			if f.Name = rapid.SampledFrom([]string{"a", "b", ""}).Draw(t, "name"); f.Name == "" {
 				f.Code, f.Why = NoName, "no name"
 			}
@@ -424,7 +429,7 @@ func TestDecideLaws(t *testing.T) {
 				t.Fatalf("%s is %q, and should be %q", name, k.Path, want)
 			}
 		}
-		for i, c := range set.Candidates {
+		for i, c := range set.Files {
 			k, _ := set.Get(c.Name)
 			if c.Path != finds[i].Path || (c.Code == "") != (k.Path == c.Path) || (c.Code == "") != (c.Why == "") {
 				t.Fatalf("%+v, and the skill is %+v", c, k)
@@ -456,7 +461,7 @@ func TestDeep(t *testing.T) {
 	for i := range maxEntries + 1 {
 		y.check(os.WriteFile(y.at(fmt.Sprint("home/.claude/skills/a/file", i)), nil, 0o644))
 	}
-	if p := foundBy(opt).Problems; !slices.ContainsFunc(p, func(p Problem) bool { return strings.Contains(p.Message, "only 10000 of its entries") }) {
+	if p := foundBy(opt).Problems; !slices.ContainsFunc(p, func(p skill.Problem) bool { return strings.Contains(p.Message, "only 10000 of its entries") }) {
 		t.Errorf("got %+v", p)
 	}
 	for i := range maxProblems + 20 {

@@ -36,7 +36,7 @@ func (o Options) places() []root {
 	if o.Home != "" {
 		others(o.Home, "home", true)
 	}
-	for _, f := range o.ConfigDirs {
+	for _, f := range o.Folders {
 		for _, name := range []string{"skill", "skills"} {
 			all = append(all, root{path: filepath.Join(f.Path, name), from: "config", holder: f.Path, trust: f.Path, ours: !f.Guarded})
 		}

@@ -2,8 +2,8 @@
 // describes what the text below it teaches.
 //
 // Skills are found in the folders of several agents, of the project and of the user. Any of them
-// may be missing, broken, huge, linked in circles or untrusted. So every SKILL.md is a [Candidate],
-// which is taken or says why not; a search is bounded in files, folders, depth and time; and a bad
+// may be missing, broken, huge, linked in circles or untrusted. So every SKILL.md is a
+// [skill.File], which is taken or says why not; a search is bounded in files, folders, depth and time; and a bad
 // file affects only itself.
 //
 // # Trust
@@ -21,35 +21,18 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/helve-dev/helve/skill"
 )
 
 // Options say where to look for skills. Paths are absolute.
 type Options struct {
+	skill.Options
 	// Dir is where work is done, and Worktree the root of its project, up to
 	// which folders above Dir are searched; Dir alone when empty.
 	Dir, Worktree string
-	// Home is the user's folder. No folder of it is searched when empty.
-	Home string
-	// ConfigDirs are the config folders, lowest first: skill and skills in
-	// them are searched.
-	ConfigDirs []Folder
-	// Paths are further folders from the config: ~/ is Home, and relative ones start at Dir.
-	Paths []string
-	// ClaudeOff leaves out .claude, and OthersOff both it and .agents.
-	ClaudeOff, OthersOff bool
-	// Trusted says whether the user trusts a folder of the project, which is
-	// what .claude/skills, .agents/skills and the guarded config folders and
-	// paths in it are. It is asked when a search finds the folder, and again by each later
-	// one; none is trusted when nil.
-	Trusted func(path string) bool
 	// Limits bound a search.
 	Limits Limits
-}
-
-// A Folder is a config folder.
-type Folder struct {
-	Path    string
-	Guarded bool // it comes with the project and not from the user
 }
 
 // Limits bound a search. Zero fields take their defaults.
@@ -99,35 +82,14 @@ const (
 	SameFile       = "same-file" // found before, by another way
 )
 
-// A Candidate is a SKILL.md, or what looks like one, that was found.
-type Candidate struct {
-	Path        string
-	From        string // "project", "home", "config" or "path": what kind of folder it was found in
-	Name        string // as far as known
-	Description string
-	Guarded     bool
-
-	Code string // why it is not taken; "" for one that is
-	Why  string // the same in words
-	Line int    // where in the file, from 1; 0 for nowhere
-	// Notes are remarks about a skill that was taken.
-	Notes []string
-}
-
-// A Problem is something about a place that kept skills from being found.
-type Problem struct {
-	Path    string
-	Message string
-}
-
 // A Set is what a search has found. It does not change.
 type Set struct {
 	// Skills are those that can be loaded, by name.
 	Skills []Skill
-	// Candidates are all files that were looked at, in the order in which
-	// later ones replace earlier ones.
-	Candidates []Candidate
-	Problems   []Problem
+	// Files are all files that were looked at, in the order in which later ones replace earlier
+	// ones.
+	Files    []skill.File
+	Problems []skill.Problem
 }
 
 // Get returns the skill of that name.
@@ -141,7 +103,7 @@ func (s *Set) Get(name string) (Skill, bool) {
 
 // A find is a candidate with the data to decide about it.
 type find struct {
-	Candidate
+	skill.File
 	dir   string
 	info  fs.FileInfo // of the file; nil if there is none
 	fence *fence
@@ -150,7 +112,7 @@ type find struct {
 // decide chooses among the finds, which are in the order of their places: the last one of a name
 // counts, unless it is from an untrusted project and an earlier one is the user's.
 func decide(finds []find, limit int64) *Set {
-	set := &Set{Candidates: make([]Candidate, len(finds))}
+	set := &Set{Files: make([]skill.File, len(finds))}
 	holder := map[string]int{} // of a name
 	for i := range finds {
 		f := &finds[i]
@@ -170,7 +132,7 @@ func decide(finds []find, limit int64) *Set {
 		}
 	}
 	for i, f := range finds {
-		set.Candidates[i] = f.Candidate
+		set.Files[i] = f.File
 		if f.Code == "" {
 			set.Skills = append(set.Skills, Skill{
 				Name: f.Name, Description: f.Description, Path: f.Path, Dir: f.dir, Guarded: f.Guarded, fence: f.fence, limit: limit,

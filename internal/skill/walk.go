@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/skill"
 )
 
 // Bounds that are not for anybody to change.
@@ -25,7 +26,7 @@ type search struct {
 	start time.Time
 
 	finds    []find
-	problems []Problem
+	problems []skill.Problem
 	marks    []mark
 	trust    map[string]bool // what the user says of a folder of the project
 	notes    map[string]note
@@ -110,9 +111,9 @@ func (s *search) limitReached(p root) bool {
 func (s *search) problem(path, message string) {
 	switch n := len(s.problems); {
 	case n < maxProblems:
-		s.problems = append(s.problems, Problem{path, message})
+		s.problems = append(s.problems, skill.Problem{Path: path, Message: message})
 	case n == maxProblems:
-		s.problems = append(s.problems, Problem{path, message + "; further problems are not listed"})
+		s.problems = append(s.problems, skill.Problem{Path: path, Message: message + "; further problems are not listed"})
 	}
 }
 
@@ -201,7 +202,7 @@ func (w *walk) queueFolder(next folderRef, name string) {
 
 // candidate checks a file with the name of a skill file.
 func (w *walk) candidate(at folderRef, path string) {
-	f := find{Candidate: Candidate{Path: path, From: w.place.from, Guarded: w.guarded}, dir: at.path, fence: w.fence}
+	f := find{File: skill.File{Path: path, From: w.place.from, Guarded: w.guarded}, dir: at.path, fence: w.fence}
 	w.files++
 	defer func() { w.finds = append(w.finds, f) }()
 	if filepath.Base(path) != fileName {
