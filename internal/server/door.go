@@ -83,10 +83,8 @@ func (d *door) start(req *callRequest, n int) {
 		cancel()
 		<-d.queue
 		// Without an id, so that it is not taken for the end of the other call.
-		d.write(wireLine{ID: json.RawMessage("null"), Status: "error", Duplicate: c.ID, Error: &wireError{
-			Kind: tool.InvalidInput, Code: "duplicate-id", Line: n,
-			Message: fmt.Sprintf("a call with the id %q is under way in this session: give every call an id of its own, or none", c.ID),
-		}})
+		d.write(wireLine{ID: json.RawMessage("null"), Status: "error", Duplicate: c.ID, Error: newWireError(tool.InvalidInput, "duplicate-id",
+			fmt.Sprintf("a call with the id %q is under way in this session: give every call an id of its own, or none", c.ID), n)})
 		return
 	}
 	d.running.Go(func() { d.run(ctx, r, c) })

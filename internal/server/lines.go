@@ -155,9 +155,7 @@ func misread(id json.RawMessage, n int, err error) wireLine {
 	if id == nil {
 		id = json.RawMessage("null")
 	}
-	return wireLine{ID: id, Status: "error", Error: &wireError{
-		Kind: tool.InvalidInput, Code: "invalid-line", Message: err.Error(), Line: n,
-	}}
+	return wireLine{ID: id, Status: "error", Error: newWireError(tool.InvalidInput, "invalid-line", err.Error(), n)}
 }
 
 // check tells of a reply, an answer or a cancel that could not be given. The
@@ -167,7 +165,7 @@ func (d *door) check(err error, w wireLine, n int) {
 		return
 	}
 	w.ID, w.Status = json.RawMessage("null"), "error"
-	w.Error = &wireError{Kind: tool.Internal, Code: "store", Message: err.Error(), Line: n}
+	w.Error = newWireError(tool.Internal, "store", err.Error(), n)
 	if errors.Is(err, permission.ErrNotFound) || errors.Is(err, errNoCall) {
 		w.Error.Kind, w.Error.Code = tool.InvalidInput, "not-found"
 	}

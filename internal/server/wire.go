@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/record"
 	"github.com/helve-dev/helve/tool"
 )
 
@@ -14,7 +15,7 @@ type wireLine struct {
 	ID     json.RawMessage `json:"id"`
 	Status string          `json:"status"` // completed or error
 	Tool   string          `json:"tool,omitempty"`
-	*wireResult
+	*tool.Result
 	Error *wireError `json:"error,omitempty"`
 
 	// What a line that is about no call was about.
@@ -27,21 +28,13 @@ type wireLine struct {
 	Duplicate string `json:"duplicate,omitempty"` // the id that another call has
 }
 
-type wireResult struct {
-	Title       string            `json:"title"`
-	Output      string            `json:"output"`
-	Metadata    map[string]any    `json:"metadata"`
-	Attachments []tool.Attachment `json:"attachments,omitempty"`
-	Inner       []tool.Inner      `json:"inner,omitempty"`
+type wireError struct {
+	record.Failure
+	Line int `json:"line,omitempty"` // of the input, where the line itself is at fault
 }
 
-type wireError struct {
-	Kind    tool.Kind `json:"kind"`
-	Code    string    `json:"code"`
-	Message string    `json:"message"`
-	Hint    string    `json:"hint,omitempty"`
-	Reason  string    `json:"reason,omitempty"` // in words for a person, where the message is for a model
-	Line    int       `json:"line,omitempty"`   // of the input, where the line itself is at fault
+func newWireError(kind tool.Kind, code, message string, line int) *wireError {
+	return &wireError{record.Failure{Kind: kind, Code: code, Message: message}, line}
 }
 
 // EndLine is the end of a call as a line for programs. It names the tool that
@@ -53,27 +46,28 @@ func EndLine(id json.RawMessage, name string, res *tool.Result, err error) []byt
 // ended puts the end of a call into its wire form.
 func ended(id json.RawMessage, name string, res *tool.Result, err error) wireLine {
 	if err == nil {
-		return wireLine{ID: id, Status: "completed", Tool: cmp.Or(res.Tool, name), wireResult: wireOf(res)}
+		return wireLine{ID: id, Status: "completed", Tool: cmp.Or(res.Tool, name), Result: withMetadata(res)}
 	}
-	w := wireLine{ID: id, Status: "error", Tool: name, Error: &wireError{Kind: tool.KindOf(err), Code: "failed", Message: err.Error()}}
+	w := wireLine{ID: id, Status: "error", Tool: name, Error: newWireError(tool.KindOf(err), "failed", err.Error(), 0)}
 	if e, ok := errors.AsType[*tool.Error](err); ok {
 		w.Error.Code, w.Error.Hint, w.Error.Reason = e.Code, e.Hint, e.Reason()
 		if e.Tool != "" {
 			w.Tool = e.Tool
 		}
 		if e.Answer != nil {
-			w.wireResult = wireOf(e.Answer)
+			w.Result = withMetadata(e.Answer)
 		}
 	}
 	return w
 }
 
-func wireOf(res *tool.Result) *wireResult {
-	w := wireResult{res.Title, res.Output, res.Metadata, res.Attachments, res.Inner}
-	if w.Metadata == nil {
-		w.Metadata = map[string]any{}
+// withMetadata returns a result whose metadata is an object.
+func withMetadata(res *tool.Result) *tool.Result {
+	out := *res
+	if out.Metadata == nil {
+		out.Metadata = map[string]any{}
 	}
-	return &w
+	return &out
 }
 
 // encodeLine gives the end of a call as one line, even when the tool has put
@@ -83,9 +77,9 @@ func encodeLine(w wireLine) []byte {
 	if err == nil {
 		return b
 	}
-	w.wireResult = nil
+	w.Result = nil
 	w.Status = "error"
-	w.Error = &wireError{Kind: tool.Internal, Code: "encode", Message: "the result can not be written as JSON: " + err.Error()}
+	w.Error = newWireError(tool.Internal, "encode", "the result can not be written as JSON: "+err.Error(), 0)
 	b, err = text.EncodeLine(w)
 	if err != nil { // an id that is no JSON never gets here
 		return []byte("{}\n")
