@@ -137,7 +137,7 @@ func (st *activeSession) restrict(caller *agent.Spec) {
 // activeSession returns the active session for row, which a person continues. All that is known to
 // be denied to the session's ancestors is denied there.
 func (r *Runtime) activeSession(ctx context.Context, s *store.Store, row record.Session) (*activeSession, error) {
-	st := &activeSession{session: row.ID, rules: row.Rules, budget: loop.NewPurse(nil, limitOf(r.opt.Loop.Session))}
+	st := &activeSession{session: row.ID, rules: row.Rules, budget: loop.NewPurse(nil, loop.Limit(r.opt.Loop.Session))}
 	for up := row; up.Parent != "" && st.depth < maxDepth; st.depth++ {
 		parent, err := s.Session(ctx, up.Parent)
 		if errors.Is(err, record.ErrNotFound) {
@@ -192,11 +192,6 @@ func (r *Runtime) agentOf(c *tool.Call) *agent.Spec {
 		return h.agent
 	}
 	return r.agentIn(c.Session, c.Agent)
-}
-
-// limitOf converts a budget for the loop.
-func limitOf(b agent.Budget) loop.Limit {
-	return loop.Limit{Time: b.Time, Idle: b.Idle, Tokens: b.Tokens, Cost: b.Cost, Steps: b.Steps, Calls: b.Calls}
 }
 
 // denied returns rules of one origin that deny whole permissions.

@@ -111,7 +111,7 @@ func (d subagents) tooDeep(above *activeSession) error {
 
 // budget returns what a child may spend, out of its caller's budget.
 func (d subagents) budget(above *activeSession) *loop.Purse {
-	limit := limitOf(d.r.opt.Loop.Child)
+	limit := loop.Limit(d.r.opt.Loop.Child)
 	limit.Time = cmp.Or(limit.Time, childTime)
 	var parent *loop.Purse
 	if above != nil {
