@@ -165,31 +165,7 @@ func (r Request) check() error {
 	if r.Home == "" && r.Scope == User || r.Dir == "" && r.Scope == Project {
 		return fmt.Errorf("the folder of scope %s is not known", r.Scope)
 	}
-	if err := r.checkProgram(); err != nil {
-		return err
-	}
-	return r.checkWords()
-}
-
-// checkWords refuses what is not text.
-func (r Request) checkWords() error {
-	words := slices.Clone(r.Command)
-	for _, k := range slices.Sorted(maps.Keys(r.Env)) {
-		if k == "" || strings.Contains(k, "=") {
-			return fmt.Errorf("environment variable %q cannot have that name", k)
-		}
-		words = append(words, k, r.Env[k])
-	}
-	for _, w := range words {
-		if !utf8.ValidString(w) || strings.Contains(w, "\x00") {
-			return fmt.Errorf("%q is not text that a config file can hold", w)
-		}
-	}
-	return nil
-}
-
-// checkProgram refuses a path that would not reach the system as it is.
-func (r Request) checkProgram() error {
+	// The path has to reach the system as it is.
 	if len(r.Command) == 0 || !absolute(r.Command[0]) {
 		return errors.New("the command needs an absolute path: clients start it from anywhere")
 	}
@@ -203,6 +179,19 @@ func (r Request) checkProgram() error {
 	for _, mark := range marks {
 		if strings.Contains(r.Command[0], mark) {
 			return fmt.Errorf("the path %s holds what %s would replace by a variable; move the program", r.Command[0], r.Client)
+		}
+	}
+	// A config file holds text only.
+	words := slices.Clone(r.Command)
+	for _, k := range slices.Sorted(maps.Keys(r.Env)) {
+		if k == "" || strings.Contains(k, "=") {
+			return fmt.Errorf("environment variable %q cannot have that name", k)
+		}
+		words = append(words, k, r.Env[k])
+	}
+	for _, w := range words {
+		if !utf8.ValidString(w) || strings.Contains(w, "\x00") {
+			return fmt.Errorf("%q is not text that a config file can hold", w)
 		}
 	}
 	return nil

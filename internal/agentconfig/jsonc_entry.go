@@ -1,6 +1,7 @@
 package agentconfig
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -268,7 +269,31 @@ func (t *jsonText) deletePath(path []string) (*jsonText, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.remove(at, n)
+	o := at.Value.(*hujson.Object)
+	m := o.Members[n]
+	before, after := m.Name.BeforeExtra, m.Value.AfterExtra
+	from, to := m.Name.StartOffset-len(before), m.Value.EndOffset
+	last := n == len(o.Members)-1
+	comma := !last || after != nil
+	with := ""
+	if comma {
+		to += len(after) + 1
+		if len(comments(after)) > 0 {
+			with = string(after)
+		}
+	}
+	from += keptSpace(before, t.data[to:], with)
+	if only := last && n == 0; only && len(comments(t.data[at.StartOffset+1:from])) == 0 && with == "" &&
+		len(bytes.TrimSpace(o.AfterExtra)) == 0 {
+		return t.splice(piece{at.StartOffset + 1, at.EndOffset - 1, ""})
+	}
+	cut := piece{from, to, with}
+	if n == 0 || comma {
+		return t.splice(cut)
+	}
+	prev := o.Members[n-1].Value
+	i := prev.EndOffset + len(prev.AfterExtra) // of the comma that has nothing to part any more
+	return t.splice(piece{i, i + 1, ""}, cut)
 }
 
 // isEmpty reports whether a value is an object without members and comments.
