@@ -72,8 +72,34 @@ func read(file string) (*Document, *FormatError) {
 		return nil, fault
 	}
 	doc := &Document{Body: strings.TrimFunc(body, func(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' })}
-	if fault := doc.take(keys); fault != nil {
-		return nil, fault
+	name, found := keys["name"]
+	switch {
+	case !found || name.isText && strings.TrimSpace(name.text) == "":
+		return nil, &FormatError{Code: NoName, Why: "no name in the front matter; write name: and what the skill is called"}
+	case !name.isText:
+		return nil, &FormatError{Code: NoName, Line: name.line, Why: "the name is not a text; put it in quotes"}
+	}
+	doc.Name = strings.TrimSpace(name.text)
+	if err := checkName(doc.Name); err != nil {
+		return nil, &FormatError{Code: BadName, Line: name.line, Why: err.Error()}
+	}
+	switch about, found := keys["description"]; {
+	case !found || about.isText && strings.TrimSpace(about.text) == "":
+		doc.Notes = append(doc.Notes, "it has no description: it is not listed, and loaded only by who knows its name")
+	case !about.isText:
+		return nil, &FormatError{Code: BadDescription, Line: about.line, Why: "the description is not a text; put it in quotes"}
+	default:
+		doc.Description = strings.TrimSpace(about.text)
+		if len(doc.Description) > maxAbout {
+			doc.Description = strings.ToValidUTF8(doc.Description[:maxAbout], "")
+			doc.Notes = append(doc.Notes, fmt.Sprintf("its description is cut at %d bytes", maxAbout))
+		}
+	}
+	if _, found := keys["allowed-tools"]; found {
+		doc.Notes = append(doc.Notes, "allowed-tools neither grants nor limits anything here: the permission rules do")
+	}
+	if doc.Body == "" {
+		doc.Notes = append(doc.Notes, "it has no text below the front matter")
 	}
 	return doc, nil
 }
@@ -198,40 +224,6 @@ func yamlFault(err error) *FormatError {
 		}
 	}
 	return fault
-}
-
-// take takes name and description from the keys.
-func (d *Document) take(keys map[string]key) *FormatError {
-	name, found := keys["name"]
-	switch {
-	case !found || name.isText && strings.TrimSpace(name.text) == "":
-		return &FormatError{Code: NoName, Why: "no name in the front matter; write name: and what the skill is called"}
-	case !name.isText:
-		return &FormatError{Code: NoName, Line: name.line, Why: "the name is not a text; put it in quotes"}
-	}
-	d.Name = strings.TrimSpace(name.text)
-	if err := checkName(d.Name); err != nil {
-		return &FormatError{Code: BadName, Line: name.line, Why: err.Error()}
-	}
-	switch about, found := keys["description"]; {
-	case !found || about.isText && strings.TrimSpace(about.text) == "":
-		d.Notes = append(d.Notes, "it has no description: it is not listed, and loaded only by who knows its name")
-	case !about.isText:
-		return &FormatError{Code: BadDescription, Line: about.line, Why: "the description is not a text; put it in quotes"}
-	default:
-		d.Description = strings.TrimSpace(about.text)
-		if len(d.Description) > maxAbout {
-			d.Description = strings.ToValidUTF8(d.Description[:maxAbout], "")
-			d.Notes = append(d.Notes, fmt.Sprintf("its description is cut at %d bytes", maxAbout))
-		}
-	}
-	if _, found := keys["allowed-tools"]; found {
-		d.Notes = append(d.Notes, "allowed-tools neither grants nor limits anything here: the permission rules do")
-	}
-	if d.Body == "" {
-		d.Notes = append(d.Notes, "it has no text below the front matter")
-	}
-	return nil
 }
 
 // checkName keeps out names that would say more than a name in a rule, or
