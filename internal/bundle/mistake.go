@@ -45,7 +45,17 @@ func (s *buildSession) learn(m api.Message) bool {
 		return s.forgo()
 	}
 	if src == nil {
-		return s.learnSettings(m)
+		file := m.Location.File
+		if filepath.Base(file) == "package.json" {
+			home := packageHome(file)
+			return home != "" && s.damaged(m, home)
+		}
+		if s.lonely || !strings.HasSuffix(file, ".json") {
+			return false
+		}
+		s.lonely = true
+		s.problems = append(s.problems, problem(m, nil))
+		return true
 	}
 	if spec, ok := unresolved(m.Text); ok {
 		return s.addUnresolved(m, spec)
@@ -61,22 +71,6 @@ func (s *buildSession) learn(m api.Message) bool {
 		return false
 	}
 	s.broken[file] = problem(m, src)
-	return true
-}
-
-// learnSettings is learn for files that are read by the compiler itself: the
-// settings of packages and of TypeScript.
-func (s *buildSession) learnSettings(m api.Message) bool {
-	file := m.Location.File
-	if filepath.Base(file) == "package.json" {
-		home := packageHome(file)
-		return home != "" && s.damaged(m, home)
-	}
-	if s.lonely || !strings.HasSuffix(file, ".json") {
-		return false
-	}
-	s.lonely = true
-	s.problems = append(s.problems, problem(m, nil))
 	return true
 }
 
