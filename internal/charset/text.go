@@ -66,9 +66,20 @@ func decode(data []byte, e Encoding, exact bool) (*Text, error) {
 		t.fromUTF8()
 		return t, nil
 	}
-	if err := t.fromLegacy(exact); err != nil {
+	var n normaliser
+	err := eachChunk(t.data[t.bom:], t.enc, exact, true, func(decoded []byte, at int) {
+		if !t.enc.stateful() {
+			t.addMark(&n, t.bom+at)
+		}
+		if have := n.out.Len(); at > 0 && have <= stride { // the rest will be as much longer than its bytes
+			n.out.Grow(int(1.02*float64(len(t.data))*float64(have)/float64(at)) - have)
+		}
+		n.add(decoded)
+	})
+	if err != nil {
 		return nil, err
 	}
+	t.takeText(&n)
 	return t, nil
 }
 
@@ -87,24 +98,6 @@ func (t *Text) fromUTF8() {
 		at = end
 	}
 	t.takeText(&n)
-}
-
-func (t *Text) fromLegacy(exact bool) error {
-	var n normaliser
-	err := eachChunk(t.data[t.bom:], t.enc, exact, true, func(decoded []byte, at int) {
-		if !t.enc.stateful() {
-			t.addMark(&n, t.bom+at)
-		}
-		if have := n.out.Len(); at > 0 && have <= stride { // the rest will be as much longer than its bytes
-			n.out.Grow(int(1.02*float64(len(t.data))*float64(have)/float64(at)) - have)
-		}
-		n.add(decoded)
-	})
-	if err != nil {
-		return err
-	}
-	t.takeText(&n)
-	return nil
 }
 
 func invalid(e Encoding, at int) error {
