@@ -95,7 +95,14 @@ func (c *Cache) Put(session, key string, p *Page) {
 		return
 	}
 	if s := c.sessions[session]; s != nil && (len(s.pages) >= cachePages || s.bytes+k.bytes > cacheBytes) {
-		c.makeRoom(s, k)
+		// Pages of the session are dropped until one more fits.
+		for e := c.recent.Back(); e != nil && (len(s.pages) >= cachePages || s.bytes+k.bytes > cacheBytes); {
+			next := e.Prev()
+			if e.Value.(*kept).session == k.session {
+				c.removePage(e)
+			}
+			e = next
+		}
 	}
 	for c.bytes+k.bytes > cacheAllBytes {
 		c.removePage(c.recent.Back())
@@ -130,17 +137,6 @@ func (c *Cache) idlest() (found *sessionPages) {
 		}
 	}
 	return found
-}
-
-// makeRoom drops pages of a session until one more fits.
-func (c *Cache) makeRoom(s *sessionPages, k *kept) {
-	for e := c.recent.Back(); e != nil && (len(s.pages) >= cachePages || s.bytes+k.bytes > cacheBytes); {
-		next := e.Prev()
-		if e.Value.(*kept).session == k.session {
-			c.removePage(e)
-		}
-		e = next
-	}
 }
 
 func (c *Cache) removeSession(s *sessionPages) {
