@@ -267,7 +267,17 @@ func (n *notebook) outputs(num int, v []byte) {
 			left++
 			return
 		}
-		n.writeOutput(num, v)
+		o := readOutput(v)
+		switch o.kind {
+		case "stream":
+			n.writeText(num, firstNonEmpty(o.stream, "stream"), o.text)
+		case "error", "pyerr":
+			n.failure(num, o)
+		case "execute_result", "pyout":
+			n.writeResult(num, "result", o.data)
+		default:
+			n.writeResult(num, firstNonEmpty(o.kind, "output"), o.data)
+		}
 	})
 	if left > 0 {
 		fmt.Fprintf(&n.out, "--- %d more outputs of cell %d are left out ---\n", left, num)

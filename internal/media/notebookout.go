@@ -63,20 +63,6 @@ func oldMime(key string) string {
 	return ""
 }
 
-func (n *notebook) writeOutput(num int, v []byte) {
-	o := readOutput(v)
-	switch o.kind {
-	case "stream":
-		n.writeText(num, firstNonEmpty(o.stream, "stream"), o.text)
-	case "error", "pyerr":
-		n.failure(num, o)
-	case "execute_result", "pyout":
-		n.writeResult(num, "result", o.data)
-	default:
-		n.writeResult(num, firstNonEmpty(o.kind, "output"), o.data)
-	}
-}
-
 // writeText writes a text under its title, cleaned of what a terminal would do.
 func (n *notebook) writeText(num int, title string, v []byte) {
 	t := &tape{most: maxOutput}

@@ -215,17 +215,13 @@ func (k *cipherKey) decryptStream(b []byte, s *stream) []byte {
 	if list, ok := s.dict["Filter"].(array); ok && len(list) > 0 && list[0] == name("Crypt") {
 		return b
 	}
-	return k.decrypt(b, s.ref)
-}
-
-func (k *cipherKey) decrypt(b []byte, id ref) []byte {
 	m := k.method
 	if m == noCipher {
 		return b
 	}
 	key := k.key
 	if m != cipherAES256 {
-		own := append(bytes.Clone(k.key), byte(id.num), byte(id.num>>8), byte(id.num>>16), byte(id.gen), byte(id.gen>>8))
+		own := append(bytes.Clone(k.key), byte(s.ref.num), byte(s.ref.num>>8), byte(s.ref.num>>16), byte(s.ref.gen), byte(s.ref.gen>>8))
 		if m == cipherAES {
 			own = append(own, "sAlT"...)
 		}
