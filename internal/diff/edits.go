@@ -20,7 +20,20 @@ func PatchEdits(content, name string, chunks []Chunk) ([]text.Edit, error) {
 			return nil, m.explain(kind, name, &chunks[i])
 		}
 	}
-	return m.edits(), nil
+	if n := m.file.len(); len(m.added) > 0 {
+		m.ops = append(m.ops, op{from: n, to: n, lines: m.added})
+	}
+	var list []text.Edit
+	for i := 0; i < len(m.ops); {
+		o := m.ops[i]
+		o.lines = o.lines[:len(o.lines):len(o.lines)]
+		for i++; i < len(m.ops) && m.ops[i].from == o.to; i++ {
+			o.to = m.ops[i].to
+			o.lines = append(o.lines, m.ops[i].lines...)
+		}
+		list = append(list, m.file.edit(o))
+	}
+	return list, nil
 }
 
 // searchedLines returns every line that may be looked for.
@@ -226,24 +239,6 @@ func (m *matcher) addChanges(lines []Line, hit int) {
 		}
 	}
 	m.at = at
-}
-
-// edits turns the changes of lines into changes of text.
-func (m *matcher) edits() []text.Edit {
-	if n := m.file.len(); len(m.added) > 0 {
-		m.ops = append(m.ops, op{from: n, to: n, lines: m.added})
-	}
-	var list []text.Edit
-	for i := 0; i < len(m.ops); {
-		o := m.ops[i]
-		o.lines = o.lines[:len(o.lines):len(o.lines)]
-		for i++; i < len(m.ops) && m.ops[i].from == o.to; i++ {
-			o.to = m.ops[i].to
-			o.lines = append(o.lines, m.ops[i].lines...)
-		}
-		list = append(list, m.file.edit(o))
-	}
-	return list
 }
 
 // edit turns a change of lines that touches no other into a change of text.
