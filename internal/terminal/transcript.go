@@ -104,7 +104,12 @@ func (t *Transcript) Note(line string) { t.addLines("note", t.style.Yellow(line)
 func (t *Transcript) Event(e event.Event) {
 	switch p := e.Properties.(type) {
 	case event.MessageUpdated:
-		t.message(p.Info)
+		if t.root(p.Info.Session) && p.Info.Role == message.Assistant {
+			t.spoken[p.Info.ID] = !p.Info.Summary
+			if p.Info.Tokens != (model.Tokens{}) {
+				t.usage = p.Info
+			}
+		}
 	case event.PartDelta:
 		if _, begun := t.told[p.Part]; begun {
 			t.addText(p.Part, p.Delta)
@@ -227,16 +232,6 @@ func retryText(s event.Status, now time.Time) string {
 		when = fmt.Sprintf(" in %d s", int64((wait+time.Second-1)/time.Second))
 	}
 	return fmt.Sprintf("the model is asked again%s (attempt %d): %s", when, s.Attempt, s.Message)
-}
-
-func (t *Transcript) message(info message.Info) {
-	if !t.root(info.Session) || info.Role != message.Assistant {
-		return
-	}
-	t.spoken[info.ID] = !info.Summary
-	if info.Tokens != (model.Tokens{}) {
-		t.usage = info
-	}
 }
 
 // update tells how far a part of a message has come.
