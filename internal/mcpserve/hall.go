@@ -13,7 +13,6 @@ import (
 
 	"github.com/helve-dev/helve"
 	"github.com/helve-dev/helve/internal/text"
-	"github.com/helve-dev/helve/model"
 )
 
 // runtimePool are the runtimes that are open, one for each workspace.
@@ -305,15 +304,6 @@ func (h *sharedRuntime) talk(f func()) bool {
 		h.talks.Go(f)
 	}
 	return !h.closed
-}
-
-func (h *sharedRuntime) join(id string, se *session) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.sessions[id] = se
-	if se.lends != nil {
-		h.loans[id] = h.rt.Turns().Lend(id, model.Model{Provider: se.lends, ProviderID: "client", ID: se.lends.name})
-	}
 }
 
 // removeSession ends a session in this runtime: its pending requests, its jobs, and its own

@@ -213,22 +213,7 @@ func (r *reporter) run(ctx context.Context) {
 // step returns the next report, and whether there is one. With told there is one even if nothing is
 // new.
 func (r *reporter) step(told bool) (next progressReport, ok bool) {
-	next.message = r.message()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if next.message == "" && (r.silent || !told && !r.count.fresh) {
-		return next, false
-	}
-	if next.message == "" {
-		next.message, _ = text.Cut(text.VisibleLine(r.title), 200)
-	}
-	next.total = r.count.total
-	next.n, ok = r.count.next()
-	return next, ok
-}
-
-// message returns what is new in all calls, shortened.
-func (r *reporter) message() string {
+	// What is new in all calls, shortened.
 	r.mu.Lock()
 	var b strings.Builder
 	for _, id := range r.fresh {
@@ -242,7 +227,18 @@ func (r *reporter) message() string {
 	}
 	r.fresh = r.fresh[:0]
 	r.mu.Unlock()
-	return tail(text.Visible(b.String()), maxProgress)
+	next.message = tail(text.Visible(b.String()), maxProgress)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if next.message == "" && (r.silent || !told && !r.count.fresh) {
+		return next, false
+	}
+	if next.message == "" {
+		next.message, _ = text.Cut(text.VisibleLine(r.title), 200)
+	}
+	next.total = r.count.total
+	next.n, ok = r.count.next()
+	return next, ok
 }
 
 // tail returns the end of s, with a note about what is missing.

@@ -244,11 +244,31 @@ func everyone(map[string]bool) bool { return true }
 func (h *sharedRuntime) hearServers(e event.Event) {
 	switch p := e.Properties.(type) {
 	case event.MCPUpdated:
-		h.updated(p)
+		for _, se := range h.everybody() {
+			se.mu.Lock()
+			wanted, n := se.watches[resourceWatch{h, p.Server, p.URI}], notice{method: updatedMethod, uri: p.Part}
+			if len(se.notices.waiting) >= maxWatches { // it takes them slowly: then the whole has changed
+				n.uri = p.URI
+			}
+			se.mu.Unlock()
+			if wanted {
+				se.notify(h, n)
+			}
+		}
 	case event.MCPRelisted:
 		h.relisted(p)
 	case event.MCPChanged:
-		h.cameOrWent(p)
+		h.relay.stale()
+		has := [kinds]bool{resources: p.Resources, prompts: p.Prompts}
+		for kind, there := range has {
+			h.relist(kind, func(shown map[string]bool) bool {
+				if there == shown[p.Server] {
+					return false
+				}
+				shown[p.Server] = there
+				return true
+			})
+		}
 	}
 }
 
@@ -260,21 +280,6 @@ func (h *sharedRuntime) relisted(e event.MCPRelisted) {
 	}
 	if e.Prompts {
 		h.relist(prompts, everyone)
-	}
-}
-
-// cameOrWent handles a change of a server's state. What it offers comes and goes with it.
-func (h *sharedRuntime) cameOrWent(e event.MCPChanged) {
-	h.relay.stale()
-	has := [kinds]bool{resources: e.Resources, prompts: e.Prompts}
-	for kind, there := range has {
-		h.relist(kind, func(shown map[string]bool) bool {
-			if there == shown[e.Server] {
-				return false
-			}
-			shown[e.Server] = there
-			return true
-		})
 	}
 }
 

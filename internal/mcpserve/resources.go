@@ -7,7 +7,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/mcp"
 	"github.com/helve-dev/helve/tool"
 )
@@ -192,19 +191,4 @@ func (se *session) watched(h *sharedRuntime) []resourceWatch {
 		}
 	}
 	return out
-}
-
-// updated notifies the subscribers of a changed resource.
-func (h *sharedRuntime) updated(e event.MCPUpdated) {
-	for _, se := range h.everybody() {
-		se.mu.Lock()
-		wanted, n := se.watches[resourceWatch{h, e.Server, e.URI}], notice{method: updatedMethod, uri: e.Part}
-		if len(se.notices.waiting) >= maxWatches { // it takes them slowly: then the whole has changed
-			n.uri = e.URI
-		}
-		se.mu.Unlock()
-		if wanted {
-			se.notify(h, n)
-		}
-	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/helve-dev/helve/internal/text"
+	"github.com/helve-dev/helve/model"
 )
 
 const (
@@ -208,7 +209,12 @@ func (se *session) arrive(w *pendingMove, h *sharedRuntime, err error) {
 			se.s.halls.release(h)
 		} else {
 			se.stays = append(se.stays, h)
-			h.join(se.id, se)
+			h.mu.Lock()
+			h.sessions[se.id] = se
+			if se.lends != nil {
+				h.loans[se.id] = h.rt.Turns().Lend(se.id, model.Model{Provider: se.lends, ProviderID: "client", ID: se.lends.name})
+			}
+			h.mu.Unlock()
 		}
 		if len(se.stays) > maxStays {
 			leave, se.stays = se.stays[:1:1], slices.Clone(se.stays[1:])

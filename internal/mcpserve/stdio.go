@@ -54,7 +54,9 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 		err = cause
 	} else {
 		if err == nil {
-			err = c.failure()
+			c.mu.Lock()
+			err = c.broken
+			c.mu.Unlock()
 		}
 		// The client has closed its end.
 		if errors.Is(err, io.ErrClosedPipe) || errors.Is(err, os.ErrClosed) || errors.Is(err, syscall.EPIPE) {
@@ -385,13 +387,6 @@ func (c *lineConn) callDone(id jsonrpc.ID) {
 		close(c.none)
 		c.none = nil
 	}
-}
-
-// failure returns why a response could not be written.
-func (c *lineConn) failure() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.broken
 }
 
 // waitAnswered waits until every request has its response, but not for long.
