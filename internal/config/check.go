@@ -122,7 +122,10 @@ func (c *checker) list(n *node, s *shape) bool {
 		case c.value(e, s.each):
 			kept = append(kept, e)
 		case needed:
-			c.unguarded(e)
+			// A required hook that cannot be used makes the policy invalid.
+			p := &Problem{File: e.in.path, Key: c.key(), Severity: Error, Message: fmt.Sprintf("%q is required and can not be used", c.key())}
+			p.Line, p.Col = e.in.positionAt(e.at)
+			c.l.void(p)
 		}
 		c.path = c.path[:len(c.path)-1]
 	}

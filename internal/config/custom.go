@@ -185,13 +185,6 @@ func requires(n *node) bool {
 	})
 }
 
-// unguarded makes the policy invalid: a required hook cannot be used.
-func (c *checker) unguarded(n *node) {
-	p := &Problem{File: n.in.path, Key: c.key(), Severity: Error, Message: fmt.Sprintf("%q is required and can not be used", c.key())}
-	p.Line, p.Col = n.in.positionAt(n.at)
-	c.l.void(p)
-}
-
 // adding returns the lists in a section that are added up.
 func adding(section string) []string {
 	switch section {
@@ -282,26 +275,22 @@ func (l *loader) hooks(which string, list *node) (all []HookCommand) {
 		}
 		all = append(all, h)
 		if tools := e.get("tools"); tools != nil {
-			l.toolNames("hooks."+which+".tools", tools)
+			// A hook for a tool that does not exist never runs.
+			key := "hooks." + which + ".tools"
+			known := knownTools()
+			for _, e := range tools.elems {
+				if strings.ContainsAny(e.text, "*?") || slices.Contains(known, e.text) {
+					continue
+				}
+				if near := nearest(e.text, known); near != "" && text.Slips(e.text, near, 1) <= 1 {
+					l.addProblem(e.in, e.at, Problem{
+						Key: key, Message: fmt.Sprintf("%q names %q, which is not a built-in tool", key, shorten(e.text)), Suggest: near, Severity: Warning,
+					})
+				}
+			}
 		}
 	}
 	return all
-}
-
-// toolNames warns about names that are similar to those of tools: a hook for a tool that does not
-// exist never runs.
-func (l *loader) toolNames(key string, list *node) {
-	known := knownTools()
-	for _, e := range list.elems {
-		if strings.ContainsAny(e.text, "*?") || slices.Contains(known, e.text) {
-			continue
-		}
-		if near := nearest(e.text, known); near != "" && text.Slips(e.text, near, 1) <= 1 {
-			l.addProblem(e.in, e.at, Problem{
-				Key: key, Message: fmt.Sprintf("%q names %q, which is not a built-in tool", key, shorten(e.text)), Suggest: near, Severity: Warning,
-			})
-		}
-	}
 }
 
 // millis returns a number of milliseconds that cannot overflow a duration.

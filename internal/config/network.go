@@ -19,7 +19,24 @@ func (l *loader) network() {
 	}
 	for _, section := range []string{"websearch", "codesearch"} {
 		if n := l.merged.get(section); n != nil {
-			l.finder(section, n)
+			provider, key := n.get("provider"), n.get("key")
+			if at := n.get("endpoint"); at != nil && strings.TrimSpace(at.text) != "" && !usableAddress(strings.TrimSpace(at.text)) {
+				l.doubt(at, section+".endpoint", "is not the address of a server; write it as https://host or http://host:port, without a user name or password")
+			}
+			odd := func(r rune) bool { return r <= ' ' || r >= 0x7f }
+			if key != nil && strings.ContainsFunc(strings.TrimSpace(key.text), odd) {
+				l.doubt(key, section+".key", "holds a character that can not be part of a key")
+			}
+			switch textOf(provider) {
+			case "brave":
+				l.needs(provider, section, "key", `your key, such as "{env:BRAVE_API_KEY}"`)
+			case "tavily":
+				l.needs(provider, section, "key", `your key, such as "{env:TAVILY_API_KEY}"`)
+			case "searxng":
+				l.needs(provider, section, "endpoint", "the address of your server, such as http://localhost:8080")
+			case "command":
+				l.needs(provider, section, "command", `the program and its arguments, such as ["my-search", "--json"]`)
+			}
 		}
 	}
 }
@@ -27,28 +44,6 @@ func (l *loader) network() {
 // doubt warns of a value.
 func (l *loader) doubt(n *node, key, what string) {
 	l.addProblem(n.in, n.at, Problem{Key: key, Message: fmt.Sprintf("%q %s", key, what), Severity: Warning})
-}
-
-// finder warns about a search service that is incomplete or cannot be reached.
-func (l *loader) finder(section string, n *node) {
-	provider, key := n.get("provider"), n.get("key")
-	if at := n.get("endpoint"); at != nil && strings.TrimSpace(at.text) != "" && !usableAddress(strings.TrimSpace(at.text)) {
-		l.doubt(at, section+".endpoint", "is not the address of a server; write it as https://host or http://host:port, without a user name or password")
-	}
-	odd := func(r rune) bool { return r <= ' ' || r >= 0x7f }
-	if key != nil && strings.ContainsFunc(strings.TrimSpace(key.text), odd) {
-		l.doubt(key, section+".key", "holds a character that can not be part of a key")
-	}
-	switch textOf(provider) {
-	case "brave":
-		l.needs(provider, section, "key", `your key, such as "{env:BRAVE_API_KEY}"`)
-	case "tavily":
-		l.needs(provider, section, "key", `your key, such as "{env:TAVILY_API_KEY}"`)
-	case "searxng":
-		l.needs(provider, section, "endpoint", "the address of your server, such as http://localhost:8080")
-	case "command":
-		l.needs(provider, section, "command", `the program and its arguments, such as ["my-search", "--json"]`)
-	}
 }
 
 // needs warns where a provider lacks a setting.
