@@ -135,7 +135,10 @@ func (k *supervisor) live(place SupervisorSpec) {
 		close(k.ready)
 		return
 	}
-	k.stopIfIdle()
+	// It retires if it has had nothing to do for long enough.
+	k.mu.Lock()
+	k.restLocked()
+	k.mu.Unlock()
 	close(k.ready)
 	wakeful(k.cmd.Process.Pid)
 	k.cmd.Wait()
@@ -296,7 +299,15 @@ func (k *supervisor) take(m *message) {
 	case opExited:
 		done = k.procs[m.id]
 		delete(k.procs, m.id)
-		k.dropTags()
+		// Until there are many, the tags of commands that are done are kept: processes that were left
+		// by them can be found.
+		if len(k.tags) >= maxTags {
+			for id := range k.tags {
+				if k.procs[id] == nil {
+					delete(k.tags, id)
+				}
+			}
+		}
 		k.restLocked()
 	}
 	k.mu.Unlock()
@@ -305,19 +316,6 @@ func (k *supervisor) take(m *message) {
 	}
 	if done != nil {
 		done.setStatus(Status{Code: int(m.num), Signal: syscall.Signal(m.signal)})
-	}
-}
-
-// dropTags forgets the tags of commands that are done, when there are many.
-// Until then processes that were left by them can be found.
-func (k *supervisor) dropTags() {
-	if len(k.tags) < maxTags {
-		return
-	}
-	for id := range k.tags {
-		if k.procs[id] == nil {
-			delete(k.tags, id)
-		}
 	}
 }
 
@@ -334,13 +332,6 @@ func (k *supervisor) detach(place SupervisorSpec) {
 		k.idle.Stop()
 	}
 	k.mu.Unlock()
-}
-
-// stopIfIdle retires the supervisor when it has had nothing to do for long enough.
-func (k *supervisor) stopIfIdle() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.restLocked()
 }
 
 func (k *supervisor) restLocked() {

@@ -277,7 +277,16 @@ func (x *execution) commandEnded() {
 
 // goOn turns the command, or what it left running, into a job. If that fails, it ends them.
 func (x *execution) goOn(rest *Rest) {
-	streams := JobStreams{Head: x.soFar()}
+	// The job goes on from the output until now.
+	so := x.capture.Output()
+	gap := ""
+	if so.Omitted > 0 {
+		gap = fmt.Sprintf("\n...%d bytes are left out here...\n", so.Omitted)
+		if x.out.Path != "" && so.SpillErr == nil && !so.SpillFull {
+			gap = fmt.Sprintf("\n...%d bytes are left out here; the whole until then is in %s...\n", so.Omitted, x.out.Path)
+		}
+	}
+	streams := JobStreams{Head: []byte(so.Head + gap + so.Tail + so.Unfinished)}
 	if rest != nil {
 		streams.Out = x.secrets.reader(rest.Pipe())
 	}
@@ -315,19 +324,6 @@ func (x *execution) adder() func(JobSpec, JobProcess, JobStreams) (JobInfo, erro
 		}
 	}
 	return x.slot.Add
-}
-
-// soFar returns the output until now, for the job that continues the command.
-func (x *execution) soFar() []byte {
-	so := x.capture.Output()
-	gap := ""
-	if so.Omitted > 0 {
-		gap = fmt.Sprintf("\n...%d bytes are left out here...\n", so.Omitted)
-		if x.out.Path != "" && so.SpillErr == nil && !so.SpillFull {
-			gap = fmt.Sprintf("\n...%d bytes are left out here; the whole until then is in %s...\n", so.Omitted, x.out.Path)
-		}
-	}
-	return []byte(so.Head + gap + so.Tail + so.Unfinished)
 }
 
 // setOutput stores the output in the outcome.

@@ -258,7 +258,12 @@ func (j *Jobs) take(s JobSpec, p JobProcess, st JobStreams) (JobInfo, error) {
 	j.mu.Unlock()
 	if err != nil {
 		if b != nil {
-			b.removeFolder()
+			if b.ring != nil {
+				b.ring.close()
+			}
+			if b.dir != "" {
+				_ = os.RemoveAll(b.dir)
+			}
 		}
 		return JobInfo{}, err
 	}

@@ -90,16 +90,6 @@ func (b *job) makeFolder() error {
 	return errors.New("making the folder of a job: every name is taken")
 }
 
-// removeFolder removes the folder of a job that is not started.
-func (b *job) removeFolder() {
-	if b.ring != nil {
-		b.ring.close()
-	}
-	if b.dir != "" {
-		_ = os.RemoveAll(b.dir)
-	}
-}
-
 // run follows a job to its end.
 func (b *job) run() {
 	defer b.jobTable.wg.Done()
