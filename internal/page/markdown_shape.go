@@ -160,12 +160,6 @@ func (s *shaping) closeNode(at int32, n *node) {
 	if n.parent != nobody && (me.blocky || !me.blank && s.isBlock(n)) {
 		s.shapes[n.parent].blocky = true
 	}
-	s.close(at, n, me)
-	s.edge(n)
-}
-
-// close is open for the end of an element.
-func (s *shaping) close(at int32, n *node, me *shape) {
 	switch n.tag {
 	case atom.Table:
 		s.tables = s.tables[:len(s.tables)-1]
@@ -187,6 +181,7 @@ func (s *shaping) close(at int32, n *node, me *shape) {
 			}
 		}
 	}
+	s.edge(n)
 }
 
 // mostInCell is how long a list or another block in a cell may be.

@@ -69,7 +69,14 @@ func (b *builder) startPlain(traits trait) {
 	}
 	switch b.scan.tag {
 	case atom.Base:
-		b.noteBase()
+		// The first base address counts.
+		if b.doc.base == "" {
+			for _, a := range b.scan.attrs {
+				if a.name == "href" {
+					b.doc.base = strings.TrimSpace(a.value)
+				}
+			}
+		}
 	case atom.Frameset:
 		b.doc.framed = true
 	case atom.Pre, atom.Listing:
@@ -147,18 +154,6 @@ func (b *builder) spillBreak(traits trait) {
 	}
 }
 
-// noteBase keeps the first base address.
-func (b *builder) noteBase() {
-	if b.doc.base != "" {
-		return
-	}
-	for _, a := range b.scan.attrs {
-		if a.name == "href" {
-			b.doc.base = strings.TrimSpace(a.value)
-		}
-	}
-}
-
 // closeFor closes what the start of an element ends.
 func (b *builder) closeFor(traits trait) {
 	if traits&block != 0 {
@@ -180,31 +175,21 @@ func (b *builder) closeFor(traits trait) {
 	case tag == atom.Button, tag == atom.Select:
 		b.closeTo(b.open.find(tag, fence))
 	case tag == atom.Option, tag == atom.Optgroup:
-		b.closeOptions(tag)
-	case tag == atom.Rb, tag == atom.Rp, tag == atom.Rt, tag == atom.Rtc:
-		b.closeRuby(tag)
-	}
-}
-
-// closeRuby closes the part of ruby text that the start of another ends.
-func (b *builder) closeRuby(tag atom.Atom) {
-	switch b.open.last().tag {
-	case atom.Rb, atom.Rp, atom.Rt:
-		b.closeTop()
-	case atom.Rtc:
-		if tag == atom.Rb || tag == atom.Rtc {
+		if b.open.last().tag == atom.Option {
 			b.closeTop()
 		}
-	}
-}
-
-// closeOptions closes what an option or a group of them ends.
-func (b *builder) closeOptions(tag atom.Atom) {
-	if b.open.last().tag == atom.Option {
-		b.closeTop()
-	}
-	if tag == atom.Optgroup && b.open.last().tag == atom.Optgroup {
-		b.closeTop()
+		if tag == atom.Optgroup && b.open.last().tag == atom.Optgroup {
+			b.closeTop()
+		}
+	case tag == atom.Rb, tag == atom.Rp, tag == atom.Rt, tag == atom.Rtc:
+		switch b.open.last().tag {
+		case atom.Rb, atom.Rp, atom.Rt:
+			b.closeTop()
+		case atom.Rtc:
+			if tag == atom.Rb || tag == atom.Rtc {
+				b.closeTop()
+			}
+		}
 	}
 }
 
