@@ -87,8 +87,18 @@ func (p Profile) kept() uint32 {
 func dropCapabilities(keep uint32) error {
 	may := hasCapability(unix.CAP_SETPCAP)
 	if may {
-		if err := dropBounds(keep); err != nil {
-			return err
+		// No exec may ever give these back.
+		for c := uintptr(0); c < 64; c++ {
+			if c < 32 && keep&(1<<c) != 0 {
+				continue
+			}
+			err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0)
+			if err == unix.EINVAL {
+				break // the kernel knows no more
+			}
+			if err != nil {
+				return err
+			}
 		}
 	}
 	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
@@ -116,23 +126,6 @@ func dropCapabilities(keep uint32) error {
 		return err
 	}
 	return onlyCapabilities(keep)
-}
-
-// dropBounds takes away what no exec may ever give back.
-func dropBounds(keep uint32) error {
-	for c := uintptr(0); c < 64; c++ {
-		if c < 32 && keep&(1<<c) != 0 {
-			continue
-		}
-		err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0)
-		if err == unix.EINVAL {
-			break // the kernel knows no more
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func setCapabilities(now, inherited uint32) error {
