@@ -100,16 +100,11 @@ func (c *workerPool) searchListed(ctx context.Context, s *surveyor, dir *dirHand
 		c.stack = append(c.stack, item{})
 	}
 	for range c.most - 1 {
-		c.start(ctx)
+		c.mu.Lock()
+		go c.hire(c.workers[0].fork()).loop(ctx)
+		c.mu.Unlock()
 	}
 	c.waitAll(ctx, w)
-}
-
-// start has another worker begin.
-func (c *workerPool) start(ctx context.Context) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	go c.hire(c.workers[0].fork()).loop(ctx)
 }
 
 // waitAll lets the first worker work, and waits for the others.

@@ -210,22 +210,17 @@ func (w *worker) grep(f file, st stat) {
 func (h *hunt) add(p prize) {
 	lines := h.lines.Add(int64(len(p.lines)))
 	if h.tell {
-		h.recordRecent(p)
+		h.mu.Lock()
+		for _, l := range p.lines[:min(len(p.lines), maxRecent-len(h.recent))] {
+			h.recent = append(h.recent, Hit{p.name, l})
+		}
+		h.mu.Unlock()
 	}
 	if h.results.add(p) {
 		h.stop.Store(true)
 	}
 	if lines >= plenty && h.results.order == Newest && h.results.want > 0 {
 		h.putOff.Store(true)
-	}
-}
-
-// recordRecent keeps lines for the next report of progress.
-func (h *hunt) recordRecent(p prize) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, l := range p.lines[:min(len(p.lines), maxRecent-len(h.recent))] {
-		h.recent = append(h.recent, Hit{p.name, l})
 	}
 }
 

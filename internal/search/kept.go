@@ -155,26 +155,21 @@ func (k *treeCache) find(opt *Options) *cachedTree {
 		}
 	}
 	if at < 0 {
-		return k.addTree(opt, top)
+		s := &cachedTree{keeper: k, top: top, gate: make(chan struct{}, 1)}
+		s.opt = Options{Dir: opt.Dir, Exact: true, Hidden: true, Closed: true, Worktree: opt.Worktree, Excludes: opt.Excludes}
+		s.timer = time.AfterFunc(k.idle, func() { k.removeTree(s) })
+		k.list = append(k.list, s)
+		if len(k.list) > maxKept {
+			old := k.list[0]
+			k.list = slices.Delete(k.list, 0, 1)
+			old.timer.Stop()
+			k.work.Go(old.end)
+		}
+		return s
 	}
 	s := k.list[at]
 	k.list = append(slices.Delete(k.list, at, at+1), s)
 	s.timer.Reset(k.idle)
-	return s
-}
-
-// addTree begins to keep a folder. The caller has the lock.
-func (k *treeCache) addTree(opt *Options, top string) *cachedTree {
-	s := &cachedTree{keeper: k, top: top, gate: make(chan struct{}, 1)}
-	s.opt = Options{Dir: opt.Dir, Exact: true, Hidden: true, Closed: true, Worktree: opt.Worktree, Excludes: opt.Excludes}
-	s.timer = time.AfterFunc(k.idle, func() { k.removeTree(s) })
-	k.list = append(k.list, s)
-	if len(k.list) > maxKept {
-		old := k.list[0]
-		k.list = slices.Delete(k.list, 0, 1)
-		old.timer.Stop()
-		k.work.Go(old.end)
-	}
 	return s
 }
 

@@ -57,7 +57,14 @@ func wordsOf(need []string) (words []word) {
 		if len(s) < 3 {
 			return nil
 		}
-		w := wordOf(s)
+		// Trigrams that overlap come late: they rule out least.
+		n := min(len(s)-2, maxTrigrams)
+		w := make(word, 0, n)
+		for from := range 3 {
+			for i := from; i < n; i += 3 {
+				w = append(w, hash(trigram(s[i], s[i+1], s[i+2])))
+			}
+		}
 		rows += len(w)
 		if rows > maxRows {
 			return nil
@@ -65,19 +72,6 @@ func wordsOf(need []string) (words []word) {
 		words = append(words, w)
 	}
 	return words
-}
-
-// wordOf returns the hashes of the trigrams of a string. Those that overlap
-// come late: they rule out least.
-func wordOf(s string) word {
-	n := min(len(s)-2, maxTrigrams)
-	w := make(word, 0, n)
-	for from := range 3 {
-		for i := from; i < n; i += 3 {
-			w = append(w, hash(trigram(s[i], s[i+1], s[i+2])))
-		}
-	}
-	return w
 }
 
 // find sets the bits of the ids in the block that may satisfy a query.

@@ -61,7 +61,20 @@ func (t *fileTree) update(ctx context.Context, root *dirHandle) error {
 		return errStale
 	}
 	if t.ears {
-		overflow, err := t.watch.drain(func(ev change) { t.handleEvent(n, ev) })
+		overflow, err := t.watch.drain(func(ev change) {
+			b := &t.branches[ev.key]
+			switch {
+			case ev.name == "" && ev.key == 0: // the root itself
+				n.stale = true
+			case ev.name == "":
+				if ev.what == changeSelfGone {
+					n.touch(b.parent, string(t.branchName(ev.key)), true)
+				}
+			default:
+				moved := ev.what != changeModified && ev.what != changeClosed && ev.what != changeAttributes
+				n.touch(ev.key, ev.name, moved)
+			}
+		})
 		if err != nil || overflow {
 			return errors.Join(errStale, err)
 		}
@@ -88,22 +101,6 @@ func (t *fileTree) update(ctx context.Context, root *dirHandle) error {
 		return nil
 	}
 	return t.apply(ctx, root, n)
-}
-
-// handleEvent takes note of an event.
-func (t *fileTree) handleEvent(n *news, ev change) {
-	b := &t.branches[ev.key]
-	switch {
-	case ev.name == "" && ev.key == 0: // the root itself
-		n.stale = true
-	case ev.name == "":
-		if ev.what == changeSelfGone {
-			n.touch(b.parent, string(t.branchName(ev.key)), true)
-		}
-	default:
-		moved := ev.what != changeModified && ev.what != changeClosed && ev.what != changeAttributes
-		n.touch(ev.key, ev.name, moved)
-	}
 }
 
 // lookAtFailed looks whether folders can be read now that could not be.
