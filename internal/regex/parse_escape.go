@@ -78,7 +78,9 @@ func (p *parser) escape() (atom, *SyntaxError) {
 			}
 		}
 		if !p.hasFlag(flagUnicode) {
-			a.look = asciiLook(a.look)
+			if a.look >= lookWord && a.look <= lookWordEndHalf {
+				a.look += lookASCIIWord - lookWord
+			}
 		}
 		return a, nil
 	}
@@ -127,14 +129,6 @@ func lookOf(c rune) (look, bool) {
 		return lookWordEnd, true
 	}
 	return 0, false
-}
-
-// asciiLook returns the ASCII kind of a word boundary.
-func asciiLook(l look) look {
-	if l >= lookWord && l <= lookWordEndHalf {
-		return l + (lookASCIIWord - lookWord)
-	}
-	return l
 }
 
 // wordPlace reads the brace after a \b, unless it is a count.
