@@ -25,13 +25,14 @@ func (g ground) on(goos string) string {
 // grounds lists all known differences between the systems. A test requires that each
 // system-specific file is mentioned here.
 func grounds() []ground {
-	return append(groundsOfCommands(), append(groundsOfFiles(), groundsOfPrograms()...)...)
-}
-
-func groundsOfCommands() []ground {
 	const (
 		noWall    = "There is no wall: only the rules limit what commands do. Where wall.level is set, no command runs unless wall.required is false. Use a Linux container or virtual machine."
 		noSecrets = "What may not be read is kept from helve's tools and from commands that name it, not from a program that such a command starts."
+		walked    = "No tree or index is kept: a program that goes on running walks the disk for every search."
+		anyUser   = "Who opens a one-time link is not known: another user of this machine who sees it first can use it."
+		unbounded = "How much memory a language server holds is not known: memory_bytes limits nothing."
+		unread    = "Which calls a server that has died had still to read is not known: all of them count as perhaps made."
+		untried   = "It is compiled and vetted, not run: our tests run on Linux."
 	)
 	return []ground{
 		{
@@ -63,12 +64,6 @@ func groundsOfCommands() []ground {
 			macOS:   "A file whose time somebody has put back counts as unchanged.",
 			windows: "A file whose time somebody has put back counts as unchanged, and files are not told apart by identity.",
 		},
-	}
-}
-
-func groundsOfFiles() []ground {
-	const walked = "No tree or index is kept: a program that goes on running walks the disk for every search."
-	return []ground{
 		{
 			about: "opening files", linux: "By handle, folder by folder, through no link.",
 			windows: "By name: who may write to a folder on the way can swap it between the decision and the opening.",
@@ -98,17 +93,6 @@ func groundsOfFiles() []ground {
 			about: "files of secrets", linux: "Tokens that others may read, and trust that others may write, are refused.",
 			windows: "Owner and mode are not checked: the access list of your profile is what protects tokens and trust.",
 		},
-	}
-}
-
-func groundsOfPrograms() []ground {
-	const (
-		anyUser   = "Who opens a one-time link is not known: another user of this machine who sees it first can use it."
-		unbounded = "How much memory a language server holds is not known: memory_bytes limits nothing."
-		unread    = "Which calls a server that has died had still to read is not known: all of them count as perhaps made."
-		untried   = "It is compiled and vetted, not run: our tests run on Linux."
-	)
-	return []ground{
 		{
 			about: "one-time links", linux: "A link to the console is good for the user who started the server.",
 			macOS: anyUser, windows: anyUser,

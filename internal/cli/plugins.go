@@ -52,12 +52,31 @@ Listing loads the files, which runs them; nothing of a project runs before
   helve plugins --check`,
 		Args: atMost(0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.withOwnFiles(c.Context(), noLoad, func(files []plugin.File) error {
-				if asJSON {
-					return errors.Join(a.printJSON(shownFiles(files)), broken(files, check))
-				}
-				return errors.Join(a.listFiles(files), broken(files, check))
-			})
+			s, err := a.load()
+			if err != nil {
+				return err
+			}
+			a.warn(s.cfg)
+			opt := a.options(s)
+			opt.Unattended, opt.MCP.Servers = true, nil
+			rt, err := helve.Open(opt)
+			if err != nil {
+				return err
+			}
+			if !noLoad {
+				stop := a.progress("loading")
+				ctx, cancel := context.WithTimeout(c.Context(), forFiles)
+				rt.Gather(ctx)
+				cancel()
+				stop()
+			}
+			files := rt.Plugins().Files()
+			if asJSON {
+				err = a.printJSON(shownFiles(files))
+			} else {
+				err = a.listFiles(files)
+			}
+			return errors.Join(err, broken(files, check), rt.Close())
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -78,29 +97,6 @@ func broken(files []plugin.File, check bool) error {
 		return nil
 	}
 	return fmt.Errorf("%d of %d files could not be loaded", n, len(files))
-}
-
-// withOwnFiles hands on what became of the files of users.
-func (a *app) withOwnFiles(ctx context.Context, noLoad bool, do func([]plugin.File) error) error {
-	s, err := a.load()
-	if err != nil {
-		return err
-	}
-	a.warn(s.cfg)
-	opt := a.options(s)
-	opt.Unattended, opt.MCP.Servers = true, nil
-	rt, err := helve.Open(opt)
-	if err != nil {
-		return err
-	}
-	if !noLoad {
-		stop := a.progress("loading")
-		ctx, cancel := context.WithTimeout(ctx, forFiles)
-		rt.Gather(ctx)
-		cancel()
-		stop()
-	}
-	return errors.Join(do(rt.Plugins().Files()), rt.Close())
 }
 
 func shownFiles(files []plugin.File) []shownFile {

@@ -99,31 +99,26 @@ func (a *app) runServer(ctx context.Context, f *serveFlags) error {
 	if err != nil {
 		return err
 	}
-	rt, err := a.serveRuntime(s, f.tokenFile)
-	if err != nil {
-		return errors.Join(err, bound.Close())
-	}
-	err = a.serveOn(ctx, f, site{setup: s, rt: rt, bound: bound, pair: pair})
-	return errors.Join(err, rt.Close())
-}
-
-// serveRuntime returns the runtime that is served. Its clients can be asked.
-func (a *app) serveRuntime(s *setup, secret string) (*helve.Runtime, error) {
 	opt := a.options(s)
-	opt.Protected = append(opt.Protected, secret)
-	opt.Shell.Wall.Hidden = append(opt.Shell.Wall.Hidden, secret)
+	opt.Protected = append(opt.Protected, f.tokenFile)
+	opt.Shell.Wall.Hidden = append(opt.Shell.Wall.Hidden, f.tokenFile)
 	opt.Client = "web"
 	opt.Flags["question"] = true
 	models, err := s.models(a)
 	if err != nil {
-		return nil, err
+		return errors.Join(err, bound.Close())
 	}
 	opt.Models = models
 	opt.Search.Stateless = s.cfg.Search.Keep != nil && !*s.cfg.Search.Keep // calls follow each other here
 	opt.Shell.Ephemeral = false
 	opt.Plugins.Watch = watchFiles
 	opt.Repair = s.cfg.Repair != nil && *s.cfg.Repair
-	return helve.Open(opt)
+	rt, err := helve.Open(opt)
+	if err != nil {
+		return errors.Join(err, bound.Close())
+	}
+	err = a.serveOn(ctx, f, site{setup: s, rt: rt, bound: bound, pair: pair})
+	return errors.Join(err, rt.Close())
 }
 
 // openPort opens the port. Where the usual one is taken and no other was asked
