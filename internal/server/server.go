@@ -121,7 +121,13 @@ func New(o Options) (*Server, error) {
 	}
 	s.session = sync.OnceValue(func() string { return s.rt.NewID("ses") })
 	s.hub = newHub(func(ctx context.Context) iter.Seq[event.Event] { return s.rt.Events(ctx, 0) }, s.instance, s.log)
-	s.mount()
+	// The stream and the console are not described by types.
+	s.mux.Handle("GET /v1/events", s.hub)
+	if s.opt.Console != nil {
+		for _, pattern := range pages() {
+			s.mux.Handle(pattern, s.opt.Console)
+		}
+	}
 	s.work.Go(s.followEvents)
 	s.work.Go(s.expire)
 	return s, nil
@@ -197,15 +203,4 @@ func (s *Server) detach() (_ context.Context, leave func(), err error) {
 		<-s.rooms
 		exit()
 	}, nil
-}
-
-// mount adds what is not described by types: the stream and the console.
-func (s *Server) mount() {
-	s.mux.Handle("GET /v1/events", s.hub)
-	if s.opt.Console == nil {
-		return
-	}
-	for _, pattern := range pages() {
-		s.mux.Handle(pattern, s.opt.Console)
-	}
 }

@@ -282,12 +282,6 @@ func (h *hub) take(pos uint64, into []encodedEvent) (n int, wake <-chan struct{}
 	return n, h.wake, streamLive
 }
 
-func (h *hub) gone() uint64 {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	return h.ring.gone
-}
-
 // A stream is one subscriber.
 type stream struct {
 	hub     *hub
@@ -357,7 +351,9 @@ func (s *stream) catchUp() (wake <-chan struct{}, ok bool) {
 	for {
 		n, wake, st := s.hub.take(s.next, s.buffer[:])
 		if st == streamLost {
-			gone := s.hub.gone()
+			s.hub.mu.RLock()
+			gone := s.hub.ring.gone
+			s.hub.mu.RUnlock()
 			_ = s.write(s.missedEvent(gone, missed{gone - s.passed})) // it ends either way
 			return nil, false
 		}
