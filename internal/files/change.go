@@ -33,10 +33,6 @@ func (h *Held) Hash() string {
 	return h.hash
 }
 
-func (h *Held) stamp() string {
-	return stampOf(h.State.Size, h.State.Modified())
-}
-
 // A Claim locks files for a change: nobody else can change them through helve meanwhile, in this
 // process or in another.
 type Claim struct {

@@ -171,7 +171,10 @@ func (f *Workspace) Checkpoint(ctx context.Context, by By, at []Endangered, limi
 			g.left.add(f.relativeTitle(by.Dir, one.path), one.why)
 		}
 	}
-	c.Left = g.left.list()
+	c.Left = g.left.lines
+	if g.left.more > 0 {
+		c.Left = append(slices.Clone(g.left.lines), fmt.Sprintf("and %d more", g.left.more))
+	}
 	return c, nil
 }
 
@@ -302,13 +305,6 @@ func (l *leftovers) add(name, why string) {
 	default:
 		l.more++
 	}
-}
-
-func (l *leftovers) list() []string {
-	if l.more > 0 {
-		return append(slices.Clone(l.lines), fmt.Sprintf("and %d more", l.more))
-	}
-	return l.lines
 }
 
 // plainText returns a pattern without its quoting.

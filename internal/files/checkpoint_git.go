@@ -351,7 +351,12 @@ func (w *untrackedWalk) visit(ctx context.Context, v visit) (below []visit) {
 		}
 		ignored := v.ignored || rules.match(name, e.IsDir())
 		if !e.IsDir() {
-			w.addUntracked(path, name, ignored)
+			_, tracked := slices.BinarySearch(w.repo.tracked, name)
+			if !tracked && (!ignored || w.what != Untracked) {
+				if info, err := os.Lstat(path); err == nil {
+					w.add(path, info)
+				}
+			}
 			continue
 		}
 		next := visit{dir: path, name: name, rules: rules, ignored: ignored, whole: !w.holdsTracked(name)}
@@ -380,11 +385,3 @@ func (w *untrackedWalk) enters(v visit) bool {
 	return true
 }
 
-func (w *untrackedWalk) addUntracked(path, name string, ignored bool) {
-	if _, is := slices.BinarySearch(w.repo.tracked, name); is || ignored && w.what == Untracked {
-		return
-	}
-	if info, err := os.Lstat(path); err == nil {
-		w.add(path, info)
-	}
-}

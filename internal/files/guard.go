@@ -25,7 +25,11 @@ func (f *Workspace) guards(p Path, leads []guardedTarget, made map[string]bool) 
 	}
 	var words []string
 	for _, name := range names {
-		words = append(words, f.guardsOf(p, name)...)
+		var own []string
+		if slices.Contains(lowerParts(name), ".git") { // at any depth: a folder below may be opened by itself
+			own = append(own, ".git")
+		}
+		words = append(words, slices.Concat(own, f.protectedWords(p, name), f.configGuards(p.dir, name))...)
 		if f.inBare(p.dir, name, made) {
 			words = append(words, ".git")
 		}
@@ -37,14 +41,6 @@ func (f *Workspace) guards(p Path, leads []guardedTarget, made map[string]bool) 
 	}
 	slices.Sort(words)
 	return slices.Compact(words)
-}
-
-func (f *Workspace) guardsOf(p Path, name string) []string {
-	var words []string
-	if slices.Contains(lowerParts(name), ".git") { // at any depth: a folder below may be opened by itself
-		words = append(words, ".git")
-	}
-	return slices.Concat(words, f.protectedWords(p, name), f.configGuards(p.dir, name))
 }
 
 // guardedTargets returns the targets of the guarded names of a folder and of those above it up to

@@ -146,7 +146,9 @@ func (s *History) stream(f *os.File, head []byte, r io.Reader) (hash string, siz
 	}
 	var out io.Writer = f
 	var packed *flate.Writer
-	if s.packs(head) {
+	// Contents that get a tenth smaller at least are packed.
+	sample := head[:min(len(head), 64<<10)]
+	if len(s.pack(sample)) < len(sample)/10*9 {
 		header[0] = packFlate
 		packed = s.deflate.Get().(*flate.Writer)
 		packed.Reset(f)
@@ -170,12 +172,6 @@ func (s *History) stream(f *os.File, head []byte, r io.Reader) (hash string, siz
 		_, err = f.WriteAt(header[:], 0)
 	}
 	return hex.EncodeToString(h.Sum(nil)), size, err
-}
-
-// packs reports whether contents that begin so get a tenth smaller at least.
-func (s *History) packs(head []byte) bool {
-	sample := head[:min(len(head), 64<<10)]
-	return len(s.pack(sample)) < len(sample)/10*9
 }
 
 // Known records that stored contents are needed, and reports whether they are in the store.

@@ -124,7 +124,9 @@ func (e *StaleError) Error() string {
 }
 
 // is reports whether a file holds what was seen.
-func (h *Held) is(s ReadMark) bool { return s.Hash == h.Hash() || s.Hash == h.stamp() }
+func (h *Held) is(s ReadMark) bool {
+	return s.Hash == h.Hash() || s.Hash == stampOf(h.State.Size, h.State.Modified())
+}
 
 // seenElsewhere reports whether the same session has seen the current content in another process.
 func (f *Workspace) seenElsewhere(session string, h *Held) bool {
