@@ -267,19 +267,15 @@ func (c *conn) write() {
 				c.mute(err)
 				return
 			}
-			c.written(n, size)
+			c.mu.Lock()
+			c.count -= n
+			c.bytes -= size
+			c.mu.Unlock()
 			if cap(buf) > 4*writeStep {
 				buf = nil
 			}
 		}
 	}
-}
-
-func (c *conn) written(count, size int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.count -= count
-	c.bytes -= size
 }
 
 // mute ends a connection that cannot be written to, after reading what the server has sent until

@@ -60,16 +60,8 @@ func (l *link) greet(ctx context.Context, how launch) error {
 
 // capabilities returns the client capabilities; pull enables diagnostic requests.
 func capabilities(pull bool) map[string]any {
-	all := claims()
-	if document, ok := all["textDocument"].(map[string]any); ok && !pull {
-		delete(document, "diagnostic")
-	}
-	return all
-}
-
-func claims() map[string]any {
 	dynamic := map[string]any{"dynamicRegistration": true}
-	return map[string]any{
+	all := map[string]any{
 		"general": map[string]any{"positionEncodings": []counting{utf16Units, utf8Units, utf32Units}},
 		"window":  map[string]any{"workDoneProgress": true},
 		"workspace": map[string]any{
@@ -99,6 +91,10 @@ func claims() map[string]any {
 			},
 		},
 	}
+	if document, ok := all["textDocument"].(map[string]any); ok && !pull {
+		delete(document, "diagnostic")
+	}
+	return all
 }
 
 // learn stores what the server says about itself.
