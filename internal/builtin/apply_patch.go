@@ -239,7 +239,16 @@ func (s *patchPlan) update(claim *files.Claim, l *fileState, h hunkTarget, err e
 	}
 	edits, err := diff.PatchEdits(file.String(), h.path.String(), h.Chunks)
 	if err != nil {
-		return s.mismatch(h, err)
+		// Only callers who may read the file are shown the actual lines.
+		miss, ok := errors.AsType[*diff.MatchError](err)
+		if !ok {
+			return verificationFailed("failed", "Error: %w", err)
+		}
+		fail := verificationFailed(miss.Code(), "Error: %w", miss)
+		if s.editor.files.MayRead(s.c, h.path) {
+			fail.Hint = miss.Help()
+		}
+		return fail
 	}
 	data, err := file.Splice(edits)
 	if err != nil {
@@ -291,20 +300,6 @@ func decoded(data []byte) (string, bool) {
 		return "", false
 	}
 	return file.Raw(), true
-}
-
-// mismatch is the error for lines that are not in the file. It shows the actual lines only to
-// callers who may read the file.
-func (s *patchPlan) mismatch(h hunkTarget, err error) error {
-	miss, ok := errors.AsType[*diff.MatchError](err)
-	if !ok {
-		return verificationFailed("failed", "Error: %w", err)
-	}
-	fail := verificationFailed(miss.Code(), "Error: %w", miss)
-	if s.editor.files.MayRead(s.c, h.path) {
-		fail.Hint = miss.Help()
-	}
-	return fail
 }
 
 // apply asks once for everything, writes it, and returns the result.

@@ -55,8 +55,20 @@ func bash(s commands) tool.Tool {
 	spec := tool.Spec{Name: "bash", Description: bashDoc, Destructive: true, OpenWorld: true}
 	spec.Offer = func(tool.Audience) (string, bool) { return bashWords(s.shell.Facts()), true }
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in bashInput) (*tool.Result, error) {
-		if err := in.check(); err != nil {
-			return nil, err
+		invalid := func(format string, args ...any) error {
+			return tool.Fail("invalid-command", format, args...)
+		}
+		switch {
+		case in.Timeout != nil && *in.Timeout <= 0:
+			said := fmt.Sprintf("Invalid timeout value: %d. Timeout must be a positive number.", *in.Timeout)
+			return nil, &tool.Error{Kind: tool.InvalidInput, Code: "range", Err: errors.New(said)}
+		case strings.TrimSpace(in.Command) == "":
+			return nil, invalid("The command is empty. Give the command line to run.")
+		case strings.IndexByte(in.Command, 0) >= 0:
+			return nil, invalid("The command holds a NUL, behind which the system would not read on. Leave it out.")
+		case len(in.Command) > maxCommand:
+			return nil, tool.Fail("too-large", "The command has %d bytes, and the system takes no more than %d. Write it to a file and run the file.",
+				len(in.Command), maxCommand)
 		}
 		return asking(ctx, c, func(asks *permission.Batch) (*tool.Result, error) {
 			dir, err := in.resolveWorkdir(ctx, c.Dir, s.files, asks)
@@ -81,25 +93,6 @@ func bash(s commands) tool.Tool {
 func bashWords(f process.Facts) string {
 	return strings.NewReplacer("${shell}", f.Shell, "${directory}", f.Dir, "${timeout}", fmt.Sprint(f.Timeout.Milliseconds()),
 		"${maxLines}", fmt.Sprint(f.Lines), "${maxBytes}", fmt.Sprint(f.Bytes)).Replace(bashDoc)
-}
-
-func (in bashInput) check() error {
-	invalid := func(format string, args ...any) error {
-		return tool.Fail("invalid-command", format, args...)
-	}
-	switch {
-	case in.Timeout != nil && *in.Timeout <= 0:
-		said := fmt.Sprintf("Invalid timeout value: %d. Timeout must be a positive number.", *in.Timeout)
-		return &tool.Error{Kind: tool.InvalidInput, Code: "range", Err: errors.New(said)}
-	case strings.TrimSpace(in.Command) == "":
-		return invalid("The command is empty. Give the command line to run.")
-	case strings.IndexByte(in.Command, 0) >= 0:
-		return invalid("The command holds a NUL, behind which the system would not read on. Leave it out.")
-	case len(in.Command) > maxCommand:
-		return tool.Fail("too-large", "The command has %d bytes, and the system takes no more than %d. Write it to a file and run the file.",
-			len(in.Command), maxCommand)
-	}
-	return nil
 }
 
 // displayTitle returns the title for people: the description, or the command itself.
@@ -171,7 +164,9 @@ func (b bashCall) run(ctx context.Context, dir string) (*tool.Result, error) {
 		return b.buildResult(title, out, kept.promise()), nil
 	}
 	res := b.buildResult(title, out, kept.recordLosses())
-	kept.addMetadata(res.Metadata)
+	if kept != nil && kept.ID() != "" {
+		res.Metadata["undo"] = map[string]any{"id": kept.ID(), "files": len(kept.Changed())}
+	}
 	return res, b.failure(ctx, out, res)
 }
 

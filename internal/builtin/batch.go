@@ -35,7 +35,13 @@ func batch(calls Calls) tool.Tool {
 	spec := tool.Spec{Name: "batch", Description: batchDoc, Destructive: true, OpenWorld: true, Offer: offerBatch, Explain: explainBatch}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in batchInput) (*tool.Result, error) {
 		specs := calls.Tools(tool.Audience{Client: c.Client, Provider: c.Provider, Model: c.Model, Agent: c.Agent})
-		names := batchable(specs, spec.Name)
+		// The batch tool itself and external tools are left out.
+		var names []string
+		for _, s := range specs {
+			if s.Name != spec.Name && !s.External {
+				names = append(names, s.Name)
+			}
+		}
 		var edits []func() // changes of files are made in their order, each after the calls before it
 		done := make([]sync.WaitGroup, len(in.Calls)+1)
 		inner := make([]tool.Inner, len(in.Calls))
@@ -81,17 +87,6 @@ func batch(calls Calls) tool.Tool {
 }
 
 func offerBatch(a tool.Audience) (string, bool) { return "", a.Flags["batch"] }
-
-// batchable leaves out the batch tool itself and external tools.
-func batchable(specs []tool.Spec, self string) []string {
-	var names []string
-	for _, s := range specs {
-		if s.Name != self && !s.External {
-			names = append(names, s.Name)
-		}
-	}
-	return names
-}
 
 // changesFiles reports whether a tool asks for the permission to edit.
 func changesFiles(specs []tool.Spec, name string) bool {

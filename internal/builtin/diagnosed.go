@@ -50,16 +50,6 @@ func diagnosticsBlock(path string, list []lsp.Diagnostic) string {
 	return markedDiagnostics(path, list, "")
 }
 
-// ownBlock returns the errors of a changed file. If there are old and new ones, the old ones are
-// marked, because they may not be the caller's.
-func ownBlock(path string, list []lsp.Diagnostic) string {
-	mark := ""
-	if slices.ContainsFunc(list, func(d lsp.Diagnostic) bool { return !d.Old }) {
-		mark = " (there before this change)"
-	}
-	return markedDiagnostics(path, list, mark)
-}
-
 // markedDiagnostics returns a block in which old diagnostics are marked.
 func markedDiagnostics(path string, list []lsp.Diagnostic, mark string) string {
 	list = slices.Clone(list)
@@ -144,7 +134,12 @@ func (e editor) diagnosed(ctx context.Context, c *tool.Call, before lspclient.Ba
 			r.Diagnostics = e.discreet(c, near, r.Diagnostics)
 			told.add(r)
 			if errs := errorsOf(r.Diagnostics); len(errs) > 0 {
-				out.notes = append(out.notes, f.heading+"\n"+ownBlock(r.Path, errs))
+				// Where there are old and new errors, the old ones are marked: they may not be the caller's.
+				mark := ""
+				if slices.ContainsFunc(errs, func(d lsp.Diagnostic) bool { return !d.Old }) {
+					mark = " (there before this change)"
+				}
+				out.notes = append(out.notes, f.heading+"\n"+markedDiagnostics(r.Path, errs, mark))
 			}
 		}
 	}

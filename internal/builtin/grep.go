@@ -33,9 +33,13 @@ type grepInput struct {
 func grep(s Searching) tool.Tool {
 	spec := tool.Spec{Name: "grep", Description: grepDoc, ReadOnly: true}
 	return tool.New(spec, func(ctx context.Context, c *tool.Call, in grepInput) (*tool.Result, error) {
-		pattern, err := compilePattern(in.Pattern)
+		// Errors are in ripgrep's form, because models know that.
+		if in.Pattern == "" {
+			return nil, tool.Fail("invalid-pattern", "pattern is required")
+		}
+		pattern, err := regex.Compile(in.Pattern, regex.Options{})
 		if err != nil {
-			return nil, err
+			return nil, tool.Fail("invalid-pattern", "%w", err)
 		}
 		req := searchRequest("grep", in.Pattern)
 		setIfGiven(req.Metadata, "path", in.Path)
@@ -69,18 +73,6 @@ func grep(s Searching) tool.Tool {
 		}
 		return grepResult(s, p, in.Pattern, found, hidden), nil
 	})
-}
-
-// compilePattern parses a pattern. Errors are in ripgrep's form, because models know that.
-func compilePattern(pattern string) (*regex.Regexp, error) {
-	if pattern == "" {
-		return nil, tool.Fail("invalid-pattern", "pattern is required")
-	}
-	re, err := regex.Compile(pattern, regex.Options{})
-	if err != nil {
-		return nil, tool.Fail("invalid-pattern", "%w", err)
-	}
-	return re, nil
 }
 
 // askFiles collects the permission requests for the file or folder of a search, and reports whether

@@ -29,7 +29,7 @@ type instructions struct {
 // innermost first.
 func (i *instructions) add(c *tool.Call, p files.Path, res *tool.Result) {
 	var texts, loaded []string
-	for dir := filepath.Dir(p.String()); strictlyWithin(c.Dir, dir); dir = filepath.Dir(dir) {
+	for dir := filepath.Dir(p.String()); disk.Within(c.Dir, dir) && !disk.Within(dir, c.Dir); dir = filepath.Dir(dir) {
 		name, text, ok := i.folderInstructions(c, p, dir)
 		if !ok {
 			continue
@@ -99,6 +99,3 @@ func instructionText(data []byte, cut bool) string {
 	}
 	return text
 }
-
-// strictlyWithin reports whether dir lies below top, and is another folder.
-func strictlyWithin(top, dir string) bool { return disk.Within(top, dir) && !disk.Within(dir, top) }

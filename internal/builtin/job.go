@@ -62,33 +62,43 @@ type jobCall struct {
 func (j jobCall) act(ctx context.Context) (*tool.Result, error) {
 	switch j.in.Action {
 	case "list":
-		return j.list(), nil
+		infos := j.jobs.List("")
+		lines := make([]string, len(infos))
+		for i, info := range infos {
+			lines[i] = fmt.Sprintf("%s  %s  %s", info.ID, info.Words(), text.VisibleLine(info.Title))
+		}
+		out := strings.Join(lines, "\n")
+		if out == "" {
+			out = "There are no jobs in this session."
+		}
+		return &tool.Result{Title: text.Count(len(infos), "job", "jobs"), Output: out, Metadata: map[string]any{"jobs": infos}}, nil
 	case "output":
 		return j.showOutput(nil)
 	case "wait":
 		return j.wait(ctx)
 	case "write":
-		return j.write(ctx)
+		if err := j.c.Ask(ctx, jobRequest(j.in.ID, j.in.Input)); err != nil {
+			return nil, err
+		}
+		if err := j.jobs.Write(ctx, j.in.ID, []byte(j.in.Input), j.in.Close); err != nil {
+			return nil, err
+		}
+		return j.said("Sent %d bytes.", len(j.in.Input))
 	case "signal":
 		if err := j.jobs.Signal(ctx, j.in.ID, j.in.Signal); err != nil {
 			return nil, err
 		}
 		return j.said("Sent %s.", j.in.Signal)
 	case "stop":
-		return j.stop(ctx)
+		if info, ok := j.jobs.Get(j.in.ID); ok && info.State != process.JobRunning {
+			return nil, process.ErrEnded
+		}
+		if _, err := j.jobs.Stop(ctx, j.in.ID); err != nil {
+			return nil, err
+		}
+		return j.showOutput(nil)
 	}
 	return nil, tool.Fail("invalid-action", "There is no action %q. It is one of list, output, wait, write, signal and stop.", j.in.Action)
-}
-
-// stop ends a job. It fails for one that has ended.
-func (j jobCall) stop(ctx context.Context) (*tool.Result, error) {
-	if info, ok := j.jobs.Get(j.in.ID); ok && info.State != process.JobRunning {
-		return nil, process.ErrEnded
-	}
-	if _, err := j.jobs.Stop(ctx, j.in.ID); err != nil {
-		return nil, err
-	}
-	return j.showOutput(nil)
 }
 
 // notRunning is the error for operations that need a running job.
@@ -99,19 +109,6 @@ func (j jobCall) notRunning() error {
 	}
 	return tool.Fail("ended", "The job %s is no longer running: %s. The action output shows what it has printed; to run its command again, call bash.",
 		j.in.ID, how)
-}
-
-func (j jobCall) list() *tool.Result {
-	infos := j.jobs.List("")
-	lines := make([]string, len(infos))
-	for i, info := range infos {
-		lines[i] = fmt.Sprintf("%s  %s  %s", info.ID, info.Words(), text.VisibleLine(info.Title))
-	}
-	out := strings.Join(lines, "\n")
-	if out == "" {
-		out = "There are no jobs in this session."
-	}
-	return &tool.Result{Title: text.Count(len(infos), "job", "jobs"), Output: out, Metadata: map[string]any{"jobs": infos}}
 }
 
 // wait shows the output of a job once it has ended, has printed the expected text, or the time is
@@ -159,17 +156,6 @@ func (j jobCall) until(ctx context.Context, bound time.Duration) (info process.J
 	}
 	sight, err := j.jobs.Watch(ctx, j.in.ID, process.JobCondition{Offset: j.in.Offset, Text: j.in.Until, Bound: bound})
 	return sight.JobInfo, sight.Seen, err
-}
-
-// write sends input that a person or a rule has allowed.
-func (j jobCall) write(ctx context.Context) (*tool.Result, error) {
-	if err := j.c.Ask(ctx, jobRequest(j.in.ID, j.in.Input)); err != nil {
-		return nil, err
-	}
-	if err := j.jobs.Write(ctx, j.in.ID, []byte(j.in.Input), j.in.Close); err != nil {
-		return nil, err
-	}
-	return j.said("Sent %d bytes.", len(j.in.Input))
 }
 
 // jobRequest asks for permission to type into a running program, which may execute it as code.

@@ -101,14 +101,6 @@ func (k *lossCheckpoint) promise() (notes []string) {
 	return append(notes, k.notKept()...)
 }
 
-// addMetadata adds what undo can restore.
-func (k *lossCheckpoint) addMetadata(meta map[string]any) {
-	if k == nil || k.ID() == "" {
-		return
-	}
-	meta["undo"] = map[string]any{"id": k.ID(), "files": len(k.Changed())}
-}
-
 // some lists a few of many names.
 func some(names []string) string {
 	const most = 5

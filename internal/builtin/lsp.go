@@ -123,28 +123,23 @@ func (in lspInput) check() error {
 		}
 	}
 	if in.Operation == opRename {
-		return in.checkName()
+		// A name that is invalid in every language is refused. The server decides about anything else.
+		wrong := ""
+		switch {
+		case strings.TrimSpace(in.NewName) == "":
+			wrong = "is empty"
+		case strings.ContainsFunc(in.NewName, unicode.IsSpace):
+			wrong = "holds white space"
+		case strings.ContainsFunc(in.NewName, unicode.IsControl):
+			wrong = "holds control characters"
+		default:
+			return nil
+		}
+		fail := tool.Fail("bad-name", "newName %q %s. Give a single name as the language has them.", shortTitle(in.NewName), wrong)
+		fail.Kind, fail.Issues = tool.InvalidInput, []tool.Issue{{Path: []any{"newName"}, Code: "bad-name", Message: wrong}}
+		return fail
 	}
 	return nil
-}
-
-// checkName refuses a new name that is invalid in every language. The server decides about anything
-// else.
-func (in lspInput) checkName() error {
-	wrong := ""
-	switch {
-	case strings.TrimSpace(in.NewName) == "":
-		wrong = "is empty"
-	case strings.ContainsFunc(in.NewName, unicode.IsSpace):
-		wrong = "holds white space"
-	case strings.ContainsFunc(in.NewName, unicode.IsControl):
-		wrong = "holds control characters"
-	default:
-		return nil
-	}
-	fail := tool.Fail("bad-name", "newName %q %s. Give a single name as the language has them.", shortTitle(in.NewName), wrong)
-	fail.Kind, fail.Issues = tool.InvalidInput, []tool.Issue{{Path: []any{"newName"}, Code: "bad-name", Message: wrong}}
-	return fail
 }
 
 // positioned reports whether a call names a position in a file.

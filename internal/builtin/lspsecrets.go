@@ -40,11 +40,8 @@ func (e editor) secret(c *tool.Call, path files.Path, d lsp.Diagnostic) bool {
 		return true
 	}
 	// A compiler that was made to read an outside file as code quotes that file in its messages.
-	return quotes(d.Message) && !e.files.Inside(path) && !isHeader(path.Real())
+	return strings.HasPrefix(d.Message, "In included file") && !e.files.Inside(path) && !isHeader(path.Real())
 }
-
-// quotes reports whether a message of a C compiler is about an included file.
-func quotes(message string) bool { return strings.HasPrefix(message, "In included file") }
 
 // isHeader reports whether a file is a C header.
 func isHeader(file string) bool {

@@ -64,7 +64,11 @@ func (x *ranking) Search(query string, n int) []rankedHit {
 	}
 	x.build.Do(func() { x.lex = newLexicon(x.docs) })
 	t := tally{lex: x.lex, total: make([]float64, len(x.docs)), best: make([]float64, len(x.docs))}
-	concepts := x.lex.concepts(cutQuery(query))
+	asked := query
+	if len(asked) > mostQuery {
+		asked = strings.ToValidUTF8(asked[:mostQuery], " ")
+	}
+	concepts := x.lex.concepts(asked)
 	weight := 0.0
 	for _, c := range concepts {
 		weight += c.idf * c.weight
@@ -73,16 +77,14 @@ func (x *ranking) Search(query string, n int) []rankedHit {
 	for _, c := range concepts {
 		t.add(c)
 	}
-	t.temper(weight)
+	// Documents that contain the whole query are raised, and those whose name contains little else.
+	for _, d := range t.found {
+		part := t.covered[d] / weight
+		named := min(1, float64(t.inName[d])/float64(max(1, t.lex.nameLen[d])))
+		t.total[d] *= (1 - wholly + wholly*part) * (1 + partlyNamed*named)
+	}
 	t.name(query)
 	return t.hits(x.docs, n)
-}
-
-func cutQuery(q string) string {
-	if len(q) > mostQuery {
-		q = strings.ToValidUTF8(q[:mostQuery], " ")
-	}
-	return q
 }
 
 // Weights of the score, tuned on half of the queries in testdata.
@@ -130,15 +132,6 @@ func (t *tally) add(c concept) {
 		t.total[d] += gain * t.best[d]
 		t.covered[d] += gain * min(1, t.best[d]*1.6)
 		t.best[d] = 0
-	}
-}
-
-// temper raises documents that contain the whole query, and those whose name contains little else.
-func (t *tally) temper(weight float64) {
-	for _, d := range t.found {
-		part := t.covered[d] / weight
-		named := min(1, float64(t.inName[d])/float64(max(1, t.lex.nameLen[d])))
-		t.total[d] *= (1 - wholly + wholly*part) * (1 + partlyNamed*named)
 	}
 }
 

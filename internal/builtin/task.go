@@ -181,7 +181,16 @@ func (r Report) toolResult(title string) *tool.Result {
 	output := r.Text
 	if r.Note != "" {
 		metadata["partial"], metadata["end"] = r.Note, r.End
-		output += "\n\n" + r.remainder()
+		// Work is left: the model learns how to go on.
+		done := 0
+		for _, s := range r.Summary {
+			if s.State.Status == "completed" {
+				done++
+			}
+		}
+		calls := text.Count(done, "tool call", "tool calls")
+		output += "\n\n" + fmt.Sprintf("This is only part of the work: %s. The agent got through %s. To let it go on, call task with task_id %s.",
+			strings.TrimRight(r.Note, "."), calls, r.Session)
 	}
 	block := "<task_metadata>\nsession_id: " + r.Session + "\n</task_metadata>"
 	if len(output) > taskLong || strings.Count(output, "\n") > taskLines {
@@ -190,17 +199,4 @@ func (r Report) toolResult(title string) *tool.Result {
 		output += "\n\n" + block
 	}
 	return &tool.Result{Title: title, Output: output, Metadata: metadata}
-}
-
-// remainder says that work is left, and how to continue.
-func (r Report) remainder() string {
-	done := 0
-	for _, s := range r.Summary {
-		if s.State.Status == "completed" {
-			done++
-		}
-	}
-	calls := text.Count(done, "tool call", "tool calls")
-	return fmt.Sprintf("This is only part of the work: %s. The agent got through %s. To let it go on, call task with task_id %s.",
-		strings.TrimRight(r.Note, "."), calls, r.Session)
 }
