@@ -1,10 +1,6 @@
 package mcpserve
 
-import (
-	"strings"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-)
+import "strings"
 
 // maxShown bounds the text of a result for an unknown client, in bytes. Claude Code shows its model
 // 50,000 characters, and of more the first two thousand; OpenCode shows 51,200 bytes and 2,000
@@ -32,13 +28,4 @@ func shows(client string) int {
 		}
 	}
 	return maxShown - besides
-}
-
-// wholeResults tells Claude Code that results are bounded here: it then shows them whole, up to its
-// own maximum.
-func wholeResults(client string) mcp.Meta {
-	if !strings.HasPrefix(strings.ToLower(client), "claude") {
-		return nil
-	}
-	return mcp.Meta{"anthropic/maxResultSizeChars": 500_000}
 }

@@ -1,12 +1,6 @@
 package mcpserve
 
-import (
-	"strconv"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/helve-dev/helve/tool"
-)
+import "github.com/helve-dev/helve/tool"
 
 // exitCode returns the exit code of the program in a result; 0 if there is none.
 func exitCode(res *tool.Result) int {
@@ -19,14 +13,4 @@ func exitCode(res *tool.Result) int {
 		return int(code)
 	}
 	return 0
-}
-
-// exited tells the model that a program has failed: clients show it what a program printed, but
-// usually not the metadata.
-func exited(res *tool.Result) []mcp.Content {
-	code := exitCode(res)
-	if code == 0 {
-		return nil
-	}
-	return []mcp.Content{&mcp.TextContent{Text: "exit code " + strconv.Itoa(code)}}
 }

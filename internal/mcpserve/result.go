@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -86,7 +87,11 @@ func hitsJSON(h tool.Hits) map[string]any {
 // contentOf are the output, the outputs of the calls that the call made, and
 // all files.
 func contentOf(res *tool.Result) []mcp.Content {
-	out := append([]mcp.Content{&mcp.TextContent{Text: res.Output}}, exited(res)...)
+	out := []mcp.Content{&mcp.TextContent{Text: res.Output}}
+	// Clients show what a program printed, but usually not the metadata.
+	if code := exitCode(res); code != 0 {
+		out = append(out, &mcp.TextContent{Text: "exit code " + strconv.Itoa(code)})
+	}
 	for i, in := range res.Inner {
 		text := in.Error
 		if in.Result != nil {

@@ -57,7 +57,10 @@ func (se *session) visibleTools(h *sharedRuntime) ([]*mcp.Tool, string, error) {
 			se.s.log.Warn("a tool can not be shown", "tool", spec.Name, "error", err)
 			continue
 		}
-		t.Meta = wholeResults(se.program)
+		// Results are bounded here: Claude Code is told so, and shows them whole, up to its own maximum.
+		if strings.HasPrefix(strings.ToLower(se.program), "claude") {
+			t.Meta = mcp.Meta{"anthropic/maxResultSizeChars": 500_000}
+		}
 		tools = append(tools, t)
 	}
 	raw, err := json.Marshal(tools)
