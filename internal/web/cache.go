@@ -108,7 +108,9 @@ func (c *Cache) Put(session, key string, p *Page) {
 		c.removePage(c.recent.Back())
 	}
 	if c.sessions[session] == nil && len(c.sessions) >= cacheSessions {
-		c.removeSession(c.idlest())
+		for _, e := range c.idlest().pages {
+			c.removePage(e)
+		}
 	}
 	if c.sessions == nil {
 		c.sessions = map[string]*sessionPages{}
@@ -137,12 +139,6 @@ func (c *Cache) idlest() (found *sessionPages) {
 		}
 	}
 	return found
-}
-
-func (c *Cache) removeSession(s *sessionPages) {
-	for _, e := range s.pages {
-		c.removePage(e)
-	}
 }
 
 // removePage removes a page, and its session with the last one.
