@@ -263,7 +263,8 @@ func (f *search) safe() (Match, error) {
 				return Match{}, f.many(allPlaces(f.content, f.content[spans[0].Start:spans[0].End]))
 			}
 		}
-		if !f.seedFinds(len(spans)) {
+		// The seed profile has to find so many places, too: the safe one is never looser.
+		if m, err := newSearch(f.content, f.old, Options{All: f.opt.All, Profile: Seed}).seed(); err != nil || len(m.Spans) < len(spans) {
 			break
 		}
 		return f.loose(s.name, spans), nil
@@ -280,13 +281,6 @@ func (f *search) alikeSpans(spans []Span) bool {
 		}
 	}
 	return true
-}
-
-// seedFinds reports whether the seed profile finds so many places, too. The
-// safe one is never looser.
-func (f *search) seedFinds(places int) bool {
-	m, err := newSearch(f.content, f.old, Options{All: f.opt.All, Profile: Seed}).seed()
-	return err == nil && len(m.Spans) >= places
 }
 
 // shrink leaves blanks around the text where none were quoted: the
