@@ -197,8 +197,8 @@ func (s *buildSession) settings() api.BuildOptions {
 		Sourcemap: api.SourceMapExternal, SourcesContent: api.SourcesContentExclude,
 		LegalComments: api.LegalCommentsNone, Charset: api.CharsetASCII, KeepNames: true,
 		Platform: api.PlatformNode, Format: api.FormatCommonJS, Target: api.ES2023,
-		Conditions:        []string{"bun"}, // the compiler adds node, and import or require by what asks
-		ResolveExtensions: extensions(),
+		Conditions:        []string{"bun"},                                                                 // the compiler adds node, and import or require by what asks
+		ResolveExtensions: []string{".tsx", ".jsx", ".ts", ".mts", ".cts", ".js", ".mjs", ".cjs", ".json"}, // in the order they are tried
 		Supported:         map[string]bool{"dynamic-import": false},
 		Define:            defines(),
 		Plugins:           []api.Plugin{{Name: "helve", Setup: s.plug}},
@@ -211,11 +211,6 @@ func (s *buildSession) settings() api.BuildOptions {
 		o.TsconfigRaw = "{}"
 	}
 	return o
-}
-
-// extensions are those an import may leave out, in the order they are tried.
-func extensions() []string {
-	return []string{".tsx", ".jsx", ".ts", ".mts", ".cts", ".js", ".mjs", ".cjs", ".json"}
 }
 
 // defines gives the names that are replaced in every file, where the file
