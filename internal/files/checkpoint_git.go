@@ -384,4 +384,3 @@ func (w *untrackedWalk) enters(v visit) bool {
 	}
 	return true
 }
-
