@@ -98,7 +98,10 @@ func (r *Runtime) openCustom() error {
 		Dir: r.dir, Worktree: r.worktree, Project: asJSON(r.projectInfo()), Cache: r.customCache(),
 		Files: r.files, Web: r.web, Shell: r.shell.Executor, Programs: r.programsOf, Variables: r.variables,
 		Register: r.Register, Builtin: r.registry.builtin, Quiet: r.backgroundCall, Client: r.clientCall,
-		Changed: func() { r.events.publish(event.ScriptsChanged{}) }, Tell: func(l event.ScriptLogged) { r.events.publish(l) }, Logger: r.log,
+		Changed: func() { r.events.publish(event.ScriptsChanged{}) }, Logger: r.log,
+		Tell: func(tool, level, text string) {
+			r.events.publish(event.ScriptLogged{Tool: tool, Level: level, Text: text})
+		},
 	}
 	r.programs = plugins.NewPrograms(services)
 	for _, h := range slices.Concat(opt.Commands.Before, opt.Commands.After, opt.Commands.Event) {

@@ -3,7 +3,6 @@ package custom
 import (
 	"bytes"
 	"context"
-	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/plugins"
 	"github.com/helve-dev/helve/plugin"
 	"log/slog"
@@ -66,10 +65,10 @@ export const E = () => ({ event: ({ event }) => console.log(event.type) })
 export default { description: "d", args: {}, execute() { setInterval(() => { for (let i = 0; i < 1e6; i++); }, 0); return "a" } }
 `, func(b *bench, o *Options) {
 		o.Logger = slog.New(slog.NewTextHandler(&log, nil))
-		o.Tell = func(l event.ScriptLogged) {
+		o.Tell = func(_, _, text string) {
 			mu.Lock()
 			defer mu.Unlock()
-			lines = append(lines, l.Text)
+			lines = append(lines, text)
 		}
 	})
 	if got := b.output("a", "{}"); got != "a" {
@@ -98,7 +97,7 @@ setInterval(() => { console.log("in"); for (const t = Date.now(); Date.now() - t
 export default { description: "d", args: {}, execute: () => "a" }
 `, func(b *bench, o *Options) {
 		o.Logger = slog.New(slog.NewTextHandler(&log, nil))
-		o.Tell = func(event.ScriptLogged) { in <- struct{}{} }
+		o.Tell = func(_, _, _ string) { in <- struct{}{} }
 	})
 	b.set.Gather(t.Context())
 	<-in

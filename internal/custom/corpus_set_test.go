@@ -16,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/custom"
 	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/plugins"
@@ -66,7 +65,7 @@ func newCorpusRuntime(t *testing.T, p *planted) *corpusRuntime {
 			Project:   json.RawMessage(`{"id":"p"}`),
 			Programs:  func(*tool.Call) process.Program { return process.Program{} },
 			Variables: variables, Client: r.answer, Register: r.register,
-			Tell:  func(l event.ScriptLogged) { t.Log(l.Tool, l.Level, l.Text) },
+			Tell:  func(tool, level, text string) { t.Log(tool, level, text) },
 			Quiet: func(name string) *tool.Call { return r.call(corpusStep{Call: name}) },
 		},
 	})

@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/plugins"
 	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/plugin"
@@ -230,7 +229,7 @@ export const E = () => ({ event: async ({ event }) => {
   if (event.type === "bad") throw new Error("bad event")
   console.log(event.type + " " + JSON.stringify(event.properties))
 }, dispose: () => { console.log("disposed") } })
-`, func(b *bench, o *Options) { o.Tell = func(l event.ScriptLogged) { lines <- l.Text } })
+`, func(b *bench, o *Options) { o.Tell = func(_, _, text string) { lines <- text } })
 	b.set.Event("early", nil)
 	b.set.Event("next", json.RawMessage(`{"n":1}`))
 	if u := b.set.units[0]; u.build != nil {
@@ -333,7 +332,7 @@ func TestHookCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stop := errors.New("enough")
 	b := newBench(t, "-- plugins/p.ts --\nexport const P = () => ({ config: async () => { console.log('in'); await new Promise(() => {}) } })", func(_ *bench, o *Options) {
-		o.Tell = func(event.ScriptLogged) { cancel(stop) }
+		o.Tell = func(_, _, _ string) { cancel(stop) }
 	})
 	b.set.Need(t.Context(), "x")
 	if _, err := b.set.Hook(ctx, nil, "config", json.RawMessage(`{}`), nil); !errors.Is(err, stop) {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/plugin"
 	"github.com/helve-dev/helve/tool"
 )
@@ -32,7 +31,7 @@ func (d *diary) keep(o *Options) {
 		d.add("tool " + t.Spec().Name)
 		return register(t)
 	}
-	o.Tell = func(l event.ScriptLogged) { d.add(l.Text) }
+	o.Tell = func(_, _, text string) { d.add(text) }
 }
 
 // A file that takes long to load hides no other, and comes when it is there.

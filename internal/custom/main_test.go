@@ -96,10 +96,10 @@ func newBench(t testing.TB, archive string, change func(b *bench, o *Options)) *
 		Options:  plugin.Options{Folders: []plugin.Folder{{Path: b.root}}},
 		Services: plugins.Services{Dir: b.root, Worktree: b.root, Cache: os.Getenv(sharedCache)},
 	}
-	o.Tell = func(l event.ScriptLogged) {
+	o.Tell = func(tool, level, text string) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		b.lines = append(b.lines, l)
+		b.lines = append(b.lines, event.ScriptLogged{Tool: tool, Level: level, Text: text})
 	}
 	o.Register = b.register
 	o.Quiet = func(name string) *tool.Call {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/disk"
 	"github.com/helve-dev/helve/internal/script"
 	"github.com/helve-dev/helve/internal/scripthost"
@@ -71,7 +70,7 @@ func newWorker(ctx context.Context, b *build, some []userFile) (*engine, error) 
 		},
 	}
 	if opt.Tell != nil {
-		how.Tell = func(level, text string) { opt.Tell(event.ScriptLogged{Level: level, Text: text}) }
+		how.Tell = func(level, text string) { opt.Tell("", level, text) }
 	}
 	e := &engine{unit: u, build: b, at: outside, over: host.Over}
 	ctx, cancel := context.WithTimeoutCause(e.quiet(ctx, names(some)), opt.LoadTimeout, errLate)

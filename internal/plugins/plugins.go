@@ -12,7 +12,6 @@ import (
 	"encoding/json"
 	"log/slog"
 
-	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/process"
 	"github.com/helve-dev/helve/internal/web"
@@ -52,8 +51,8 @@ type Services struct {
 	Changed func()
 	// Client serves the requests of plugins to the runtime; it may be nil.
 	Client func(ctx context.Context, c *tool.Call, method string, args json.RawMessage) (json.RawMessage, error)
-	// Tell receives what scripts print and log. Its Tool is empty while files are loaded.
-	Tell   func(event.ScriptLogged)
+	// Tell receives what scripts print and log; tool is empty while files are loaded.
+	Tell   func(tool, level, text string)
 	Logger *slog.Logger
 }
 

@@ -15,7 +15,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/disk"
 	"github.com/helve-dev/helve/internal/files"
 	"github.com/helve-dev/helve/internal/script"
@@ -250,7 +249,7 @@ func (w *Host) tell(by *work, level string, from io.Reader) {
 		line, err := lines.ReadSlice('\n')
 		if told += len(line); len(line) > 0 && told <= mostTold && w.opt.Tell != nil {
 			text := strings.TrimRight(strings.ToValidUTF8(string(line), "\ufffd"), "\r\n")
-			w.opt.Tell(event.ScriptLogged{Tool: by.name, Level: level, Text: text})
+			w.opt.Tell(by.name, level, text)
 		}
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 			return

@@ -84,10 +84,10 @@ func newRoom(tb testing.TB, rules string, changes ...func(*plugins.Services)) *r
 		},
 	}
 	r.call = &tool.Call{ID: "call_1", Session: "ses_1", Message: "msg_1", Agent: "build", Tool: "custom", Dir: r.dir, Host: r}
-	opt := plugins.Services{Files: r.files, Dir: r.dir, Tell: func(l event.ScriptLogged) {
+	opt := plugins.Services{Files: r.files, Dir: r.dir, Tell: func(tool, level, text string) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.lines = append(r.lines, l)
+		r.lines = append(r.lines, event.ScriptLogged{Tool: tool, Level: level, Text: text})
 	}}
 	for _, change := range changes {
 		change(&opt)

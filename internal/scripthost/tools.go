@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/helve-dev/helve/event"
 	"github.com/helve-dev/helve/internal/script"
 	"github.com/helve-dev/helve/internal/text"
 	"github.com/helve-dev/helve/permission"
@@ -88,7 +87,7 @@ func (f *flow) passes() bool {
 
 // A logger reports what scripts print, as far as the receiver keeps up.
 type logger struct {
-	tell func(event.ScriptLogged)
+	tell func(tool, level, text string)
 	flow flow
 
 	mu   sync.Mutex
@@ -114,7 +113,7 @@ func (l *logger) line(_ context.Context, by *work, a struct{ Level, Text string 
 	if short, cut := text.Cut(a.Text, longestLine); cut {
 		a.Text = fmt.Sprintf("%s… (%d bytes more)", short, len(a.Text)-len(short))
 	}
-	l.tell(event.ScriptLogged{Tool: by.name, Level: a.Level, Text: a.Text})
+	l.tell(by.name, a.Level, a.Text)
 	return nil, nil
 }
 
@@ -125,7 +124,7 @@ func (l *logger) confess(tool string) {
 	l.lost = 0
 	l.mu.Unlock()
 	if lost > 0 {
-		l.tell(event.ScriptLogged{Tool: tool, Level: "warn", Text: fmt.Sprintf("There were too many lines at a time: %d were left out here.", lost)})
+		l.tell(tool, "warn", fmt.Sprintf("There were too many lines at a time: %d were left out here.", lost))
 	}
 }
 
