@@ -320,7 +320,7 @@ func TestJobsFull(t *testing.T) {
 	if err != nil || <-let || !strings.HasPrefix(res.Output, "up\ndone\n") || res.Metadata["job"] != nil {
 		t.Errorf("%+v, %v", res, err)
 	}
-	res, fail = sh(t, rt, map[string]any{"command": "sleep 1000 & echo up"})
+	res, fail = sh(t, rt, map[string]any{"command": "sleep 1000 & until [ \"$(cat /proc/$!/comm)\" = sleep ]; do :; done; echo up"})
 	if fail != nil || res.Metadata["job"] != nil || !strings.Contains(res.Output, "What the command left running (sleep (") ||
 		!strings.Contains(res.Output, "was ended: too many jobs") {
 		t.Errorf("%+v, %v", res, fail)

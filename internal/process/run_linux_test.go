@@ -135,7 +135,10 @@ func TestSecretsAreNotShown(t *testing.T) {
 	if !strings.HasPrefix(out.Text, "none\n") {
 		t.Errorf("the variable was passed on: %.20q", out.Text)
 	}
-	out = do(t, r, ShellCommand{Line: "sleep 0.6; echo the-secret-value", Background: true, Session: "s"})
+	out = do(t, r, ShellCommand{Line: "until [ -e go ]; do sleep 0.05; done; echo the-secret-value", Background: true, Session: "s"})
+	if err := os.WriteFile(filepath.Join(r.opt.Dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := r.jobs.Wait(t.Context(), out.Job, 10*time.Second); err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +155,7 @@ func TestNothingGoesOnWhereItCanNot(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	// What may have been the beginning of a secret is shown: it was none.
-	out := do(t, r, ShellCommand{Line: "sleep 100 & echo up; printf the-secret"})
+	out := do(t, r, ShellCommand{Line: "sleep 100 & until [ \"$(cat /proc/$!/comm)\" = sleep ]; do :; done; echo up; printf the-secret"})
 	if out.Text != "up\nthe-secret" || out.Job != "" || !strings.Contains(out.Warning, "was ended: sleep") {
 		t.Errorf("%+v", out)
 	}
@@ -328,7 +331,7 @@ func TestDetachWhereItIsFull(t *testing.T) {
 	if <-tries || out.Job != "" || out.Exit == nil || *out.Exit != 0 {
 		t.Errorf("%+v", out)
 	}
-	out = do(t, r, ShellCommand{Line: "sleep 1000 & echo up"})
+	out = do(t, r, ShellCommand{Line: "sleep 1000 & until [ \"$(cat /proc/$!/comm)\" = sleep ]; do :; done; echo up"})
 	if out.Text != "up\n" || out.Job != "" || !strings.Contains(out.Warning, "What the command left running (sleep (") {
 		t.Errorf("%+v", out)
 	}
