@@ -120,6 +120,10 @@ func (r *Runtime) openCustom() error {
 	if r.opt.Scripts == nil {
 		return errors.New("there are tools or plugins of users, and no engine to load them: import github.com/helve-dev/helve/scripts and set Options.Scripts to scripts.Engine()")
 	}
+	opt.Folders = slices.Clone(opt.Folders)
+	for i := range opt.Folders {
+		opt.Folders[i].Path = r.absolute(opt.Folders[i].Path)
+	}
 	r.custom = r.opt.Scripts(opt, services)
 	r.sources = append(r.sources, &sourceState{source: r.custom})
 	r.hooks = append(r.hooks, r.pluginHook())
@@ -207,58 +211,6 @@ func (r *Runtime) backgroundCall(name string) *tool.Call {
 		ID: r.newID(backgroundPrefix), Session: r.session(), Agent: who.Name, Dir: r.dir, Tool: name, Client: r.opt.Client,
 		Host: &backgroundHost{*newHost(r, who)},
 	}
-}
-
-// A backgroundHost decides by the rules alone.
-type backgroundHost struct{ host }
-
-// Ask refuses requests that would have to be asked about.
-func (h *backgroundHost) Ask(_ context.Context, c *tool.Call, reqs ...permission.Request) error {
-	own := make([]permission.Request, len(reqs))
-	for i, req := range reqs {
-		own[i] = req
-		own[i].Session = c.Session
-	}
-	asked, err := h.r.engine.Weigh(own, h.policy)
-	if all := slices.Concat(asked...); err == nil && len(all) > 0 {
-		return &permission.UnattendedError{Permission: all[0].Permission, Asked: all, File: h.r.opt.RulesFile}
-	}
-	return err
-}
-
-// askScripted asks for permission for a user's script. Plugins may answer in place of the person,
-// but not for their own scripts, and some tools are exempt from asking. The question to the person
-// leaves out what a plugin has allowed.
-func (h *host) askScripted(ctx context.Context, reqs []permission.Request) error {
-	script, scripted := plugins.Script(ctx)
-	full := scripted && slices.Contains(h.r.opt.Plugins.Full, script)
-	answers := h.r.custom != nil && h.r.custom.Has(hookPermission)
-	if !full && !answers {
-		return h.r.engine.AskAll(ctx, reqs, h.policy)
-	}
-	reqs = permission.Together(reqs)
-	asked, err := h.r.engine.Weigh(reqs, h.policy)
-	if err != nil {
-		return err
-	}
-	if full && !slices.ContainsFunc(slices.Concat(asked...), func(d permission.Decision) bool { return d.Guarded || d.Ceiling }) {
-		return nil
-	}
-	var open []permission.Request
-	for i, req := range reqs {
-		if len(asked[i]) > 0 && answers {
-			switch h.r.pluginAnswer(ctx, req) {
-			case "allow":
-				if !scripted {
-					continue
-				}
-			case "deny":
-				return &tool.Error{Kind: tool.Denied, Code: "refused", Err: errors.New("A plugin denied the permission " + req.Permission + " for this call.")}
-			}
-		}
-		open = append(open, req)
-	}
-	return h.r.engine.AskAll(ctx, open, h.policy)
 }
 
 // inWorktree returns a path as rules and people see it.

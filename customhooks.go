@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/helve-dev/helve/internal/plugins"
-	"github.com/helve-dev/helve/permission"
 	"github.com/helve-dev/helve/plugin"
 	"github.com/helve-dev/helve/tool"
 
@@ -252,37 +251,6 @@ func (r *Runtime) requiredPlugins() error {
 			Hint: "'helve plugins' shows what became of it; the config key custom.required names it."}
 	}
 	return nil
-}
-
-// pluginAnswer asks plugins to decide a request that would wait for a person: "allow", "deny" or
-// "ask".
-func (r *Runtime) pluginAnswer(ctx context.Context, req permission.Request) string {
-	c := r.backgroundCall(hookPermission)
-	c.Session = req.Session
-	message, call := "", ""
-	if req.Call != nil {
-		message, call = req.Call.Message, req.Call.Call
-	}
-	input := asJSON(map[string]any{
-		"id": req.ID, "type": req.Permission, "permission": req.Permission, "pattern": req.Patterns, "patterns": req.Patterns,
-		"always": req.Always, "sessionID": req.Session, "messageID": message, "callID": call,
-		"title": req.Permission, "metadata": req.Metadata, "time": map[string]int64{"created": r.now().UnixMilli()},
-	})
-	done, err := r.custom.Hook(ctx, c, hookPermission, input, asJSON(map[string]string{"status": "ask"}))
-	if err == nil {
-		for _, run := range done.Runs {
-			err = errors.Join(err, run.Error)
-		}
-	}
-	if err != nil {
-		r.log.Warn("a plugin could not answer a request", "error", err)
-		return "ask"
-	}
-	var out struct{ Status string }
-	if json.Unmarshal(done.Output, &out) != nil {
-		return "ask"
-	}
-	return out.Status
 }
 
 // shellVariables returns the environment variables that plugins add to a command.

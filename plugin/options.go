@@ -47,8 +47,8 @@ type Options struct {
 
 // A Folder is a config folder of a user or a project.
 type Folder struct {
-	Path    string
-	Project bool // it belongs to the project
+	Path    string // such as .opencode; a relative one starts at the runtime's Dir
+	Project bool   // it belongs to the project
 	// Trusted reports whether code in the folder may run with its current contents; nil means
 	// always. It is called before anything is read in order to run it, again after reading, and
 	// when files have changed.

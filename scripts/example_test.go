@@ -20,17 +20,17 @@ func ExampleEngine() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	if err := os.Mkdir(filepath.Join(dir, "tool"), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, ".opencode", "tool"), 0o700); err != nil {
 		log.Fatal(err)
 	}
 	greet := `export default { description: "Greets.", args: {}, execute: () => "Hello." }`
-	if err := os.WriteFile(filepath.Join(dir, "tool", "greet.ts"), []byte(greet), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, ".opencode", "tool", "greet.ts"), []byte(greet), 0o600); err != nil {
 		log.Fatal(err)
 	}
 
 	rt, err := helve.Open(helve.Options{
 		Dir:     dir,
-		Plugins: plugin.Options{Folders: []plugin.Folder{{Path: dir}}},
+		Plugins: plugin.Options{Folders: []plugin.Folder{{Path: ".opencode"}}},
 		Scripts: scripts.Engine(),
 	})
 	if err != nil {
