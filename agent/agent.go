@@ -71,8 +71,8 @@ func (a *Agent) Session() string {
 // [Text] and [Reasoning], and the events of package event that belong to the session or to the
 // subagents it starts. The turn waits after an event.PermissionAsked or event.QuestionAsked until
 // Runtime.Requests has the answer. The last value is a [*Turn]; an error says that the turn could
-// not begin or could not be recorded completely. Breaking out of the loop cancels the turn, as
-// cancelling ctx does.
+// not begin or could not be recorded completely, or, after the Turn, that the model could not
+// answer. Breaking out of the loop cancels the turn, as cancelling ctx does.
 func (a *Agent) Run(ctx context.Context, prompt string) iter.Seq2[event.Payload, error] {
 	return a.RunPrompt(ctx, Prompt{Text: prompt})
 }

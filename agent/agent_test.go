@@ -182,6 +182,33 @@ func TestLeave(t *testing.T) {
 	}
 }
 
+// A model that can not answer is a turn, and then an error.
+func TestModelFails(t *testing.T) {
+	server := modeltest.Start(t)
+	server.Script("Go.", modeltest.Reply{Fault: &modeltest.Fault{Status: 401}})
+	m, err := openai.Connect(openai.Options{BaseURL: server.URL(), Key: "none"}, "m")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rt, err := folder(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rt.Close()
+	var seen []string
+	for e, err := range agent.New(rt, agent.Options{Model: m}).Run(t.Context(), "Go.") {
+		if turn, ok := e.(*agent.Turn); ok {
+			seen = append(seen, string(turn.End))
+		}
+		if err != nil {
+			seen = append(seen, err.Error())
+		}
+	}
+	if len(seen) != 2 || seen[0] != string(agent.EndFailed) || !strings.HasPrefix(seen[1], "the model could not answer: ") {
+		t.Errorf("%q", seen)
+	}
+}
+
 // What can not begin is an error and no turn.
 func TestNothingToDo(t *testing.T) {
 	rt, err := folder(t.TempDir())

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"sync"
 
@@ -71,6 +72,9 @@ func (a *Agent) stream(ctx context.Context, work func(ctx context.Context, sessi
 			if !yield(p, nil) {
 				return
 			}
+		}
+		if err == nil && turn != nil && turn.Error != nil {
+			err = fmt.Errorf("the model could not answer: %s", turn.Error.Data.Message)
 		}
 		if turn != nil && !yield(turn, nil) {
 			return
