@@ -57,8 +57,10 @@ func run(ctx context.Context, file string, command []string) (int, error) {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	// A provider of one's own, as it could stand in a config file.
+	// For helve a provider of one's own, as it could stand in a config file; for
+	// other programs the two protocols' own variables.
 	cmd.Env = append(os.Environ(), "HELVE_MODEL=stand-in/script",
+		"ANTHROPIC_BASE_URL="+url, "ANTHROPIC_API_KEY=none", "OPENAI_BASE_URL="+url, "OPENAI_API_KEY=none",
 		`HELVE_CONFIG_CONTENT={"provider":{"stand-in":{"options":{"baseURL":"`+url+`","apiKey":"none"},"models":{"script":{}}}}}`)
 	err = cmd.Run()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.Exited() {
