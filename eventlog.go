@@ -156,8 +156,8 @@ func (f *eventLog) subscribe(s *subscriber, seq uint64) uint64 {
 	return s.seq
 }
 
-// each yields the events after since until ctx ends or the log is closed.
-func (f *eventLog) each(ctx context.Context, since uint64) iter.Seq[event.Event] {
+// after yields the events after since until ctx ends or the log is closed.
+func (f *eventLog) after(ctx context.Context, since uint64) iter.Seq[event.Event] {
 	s := &subscriber{}
 	if since == event.Now {
 		since = f.subscribe(s, since) // registers now, even if it is iterated later

@@ -52,7 +52,7 @@ func TestPartsWeighTheirMetadata(t *testing.T) {
 func TestNumbersFromBeforeARestart(t *testing.T) {
 	f := newEventLog(time.Now)
 	f.publish(event.ToolsChanged{})
-	for e := range f.each(t.Context(), 500) {
+	for e := range f.after(t.Context(), 500) {
 		if e.Seq != 1 {
 			t.Errorf("got event %d", e.Seq)
 		}
@@ -66,7 +66,7 @@ func TestFlush(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, goOn := newEventLog(time.Now), make(chan bool)
 		go func() {
-			for range f.each(t.Context(), 0) {
+			for range f.after(t.Context(), 0) {
 				if !<-goOn {
 					return
 				}

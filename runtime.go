@@ -347,7 +347,7 @@ func (r *Runtime) NewID(prefix string) string { return r.newID(prefix) }
 // too slow is told how many events it missed. It never delays a call, and delays the end of a
 // prompt only briefly.
 func (r *Runtime) Events(ctx context.Context, since uint64) iter.Seq[event.Event] {
-	return r.events.each(ctx, since)
+	return r.events.after(ctx, since)
 }
 
 // Pending returns the permission requests that wait for an answer, oldest first.

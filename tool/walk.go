@@ -126,10 +126,10 @@ func (w *walker) combined(n *node, v value) value {
 		v = w.walk(sub, v)
 	}
 	if n.any != nil {
-		v = w.union(n.any, v, false)
+		v = w.anyOf(n.any, v, false)
 	}
 	if n.one != nil {
-		v = w.union(n.one, v, true)
+		v = w.anyOf(n.one, v, true)
 	}
 	if v.kind == object && len(n.props) > 0 && w.count == before {
 		v.kids = ordered(n, v.kids)
@@ -420,9 +420,9 @@ func (w *walker) tryWalk(n *node, v value, mode walker) (value, bool) {
 	return v, ok
 }
 
-// union returns v as the first branch would have it that v fits: unchanged; else with unknown keys
+// anyOf returns v as the first branch would have it that v fits: unchanged; else with unknown keys
 // dropped; else repaired. If single is set, v must fit exactly one.
-func (w *walker) union(branches []*node, v value, single bool) value {
+func (w *walker) anyOf(branches []*node, v value, single bool) value {
 	modes := []walker{{strict: true}, {}, {repair: true}}
 	if w.strict {
 		modes = modes[:1]

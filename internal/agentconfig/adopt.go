@@ -166,7 +166,7 @@ func (r Request) check() error {
 		return fmt.Errorf("the folder of scope %s is not known", r.Scope)
 	}
 	// The path has to reach the system as it is.
-	if len(r.Command) == 0 || !absolute(r.Command[0]) {
+	if len(r.Command) == 0 || !isAbsolute(r.Command[0]) {
 		return errors.New("the command needs an absolute path: clients start it from anywhere")
 	}
 	marks := []string{"${"}
@@ -212,7 +212,7 @@ func bareByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_'
 }
 
-// absolute reports whether a path is absolute on this system or on Windows.
-func absolute(path string) bool {
+// isAbsolute reports whether a path is absolute on this system or on Windows.
+func isAbsolute(path string) bool {
 	return filepath.IsAbs(path) || len(path) > 2 && path[1] == ':' && (path[2] == '\\' || path[2] == '/')
 }

@@ -61,7 +61,7 @@ func (t *jsonText) setKey(path []string, key string, value json.RawMessage) (*js
 		return t.insert(at, key, value)
 	}
 	m := o.Members[n]
-	with := oneLine(value, spaced(o))
+	with := inlineJSON(value, spaced(o))
 	if bytes.IndexByte(t.data[m.Value.StartOffset:m.Value.EndOffset], '\n') >= 0 {
 		with = render(value, indent(m.Name.BeforeExtra), t.unit(), t.newline())
 	}
@@ -138,7 +138,7 @@ func (t *jsonText) onOneLine(o *hujson.Object, key string, value json.RawMessage
 			space = string(b)
 		}
 	}
-	return space + string(quote(key)) + colon + string(oneLine(value, spaced(o)))
+	return space + string(quote(key)) + colon + string(inlineJSON(value, spaced(o)))
 }
 
 // spaced reports whether there is space after the colons of an object.
@@ -146,8 +146,8 @@ func spaced(o *hujson.Object) bool {
 	return len(o.Members) > 0 && len(o.Members[0].Value.BeforeExtra) > 0
 }
 
-// oneLine writes a JSON value, which has no space in it, on one line.
-func oneLine(raw json.RawMessage, spaced bool) []byte {
+// inlineJSON writes a JSON value, which has no space in it, on one line.
+func inlineJSON(raw json.RawMessage, spaced bool) []byte {
 	if !spaced {
 		return raw
 	}

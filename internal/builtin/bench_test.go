@@ -65,8 +65,8 @@ func (s *shop) call(name string, args map[string]any) error {
 	return err
 }
 
-// source is text like a program, of a size, with no two functions alike.
-func source(size int) []byte {
+// programText is text like a program, of a size, with no two functions alike.
+func programText(size int) []byte {
 	var b bytes.Buffer
 	for i := 0; b.Len() < size; i++ {
 		fmt.Fprintf(&b, "func step%d(in []int) (int, error) {\n\ttotal := %d\n\tfor _, v := range in {\n\t\ttotal += v * %d\n\t}\n\tif total > %d {\n\t\treturn 0, errTooLarge\n\t}\n\treturn total, nil\n}\n\n", i, i*7, i%13, i*1000)
@@ -78,7 +78,7 @@ func source(size int) []byte {
 // it stands, with its indentation wrong, and with a text that is not there.
 func BenchmarkEdit(b *testing.B) {
 	for _, size := range []int{150 << 10, 1 << 20, 10 << 20} {
-		data := source(size)
+		data := programText(size)
 		n := bytes.Count(data, []byte("func step")) / 2
 		b.Run(fmt.Sprintf("exact/%dKB", size>>10), func(b *testing.B) {
 			s := newShop(b)

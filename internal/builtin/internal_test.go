@@ -31,7 +31,7 @@ func TestCancelInTheMiddleOfALine(t *testing.T) {
 	for _, offset := range []int{0, 1} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		r := &endless{giveUp: func() { cancel(enough) }}
-		_, err := textPage(source{}, untilDone(ctx, r), shape{}, offset, textLimit{lines: readLines, bytes: readBytes})
+		_, err := textPage(openedFile{}, untilDone(ctx, r), shape{}, offset, textLimit{lines: readLines, bytes: readBytes})
 		if !errors.Is(err, enough) || r.reads != 5 {
 			t.Errorf("offset %d: %v after %d reads", offset, err, r.reads)
 		}

@@ -93,12 +93,12 @@ func read(files *files.Workspace, languages *lspclient.Set) tool.Tool {
 			return nil, r.cannotOpen(c, path, err)
 		}
 		defer file.Close()
-		return r.showFile(ctx, c, source{path: path, file: file, info: info}, in)
+		return r.showFile(ctx, c, openedFile{path: path, file: file, info: info}, in)
 	})
 }
 
 // A source is an open file.
-type source struct {
+type openedFile struct {
 	path files.Path
 	file *os.File
 	info fs.FileInfo
@@ -108,7 +108,7 @@ type source struct {
 
 // showFile goes by the content of the file rather than its name, except for notebooks, which are
 // JSON.
-func (r readTool) showFile(ctx context.Context, c *tool.Call, src source, in readInput) (*tool.Result, error) {
+func (r readTool) showFile(ctx context.Context, c *tool.Call, src openedFile, in readInput) (*tool.Result, error) {
 	head := make([]byte, headSize(src.file))
 	n, err := io.ReadFull(src.file, head)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {

@@ -21,7 +21,7 @@ const (
 )
 
 // readMedia attaches what is an image or a PDF; nil for anything else.
-func readMedia(ctx context.Context, c *tool.Call, src source, in readInput) (*tool.Result, error) {
+func readMedia(ctx context.Context, c *tool.Call, src openedFile, in readInput) (*tool.Result, error) {
 	switch media.Type(src.head) {
 	case "":
 		return nil, nil
@@ -56,7 +56,7 @@ func controls(data []byte) (n int) {
 }
 
 // readImage attaches an image, made smaller where it is too large to send.
-func readImage(ctx context.Context, src source) (*tool.Result, error) {
+func readImage(ctx context.Context, src openedFile) (*tool.Result, error) {
 	data, err := readUpTo(ctx, src, readImageBytes)
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func readImage(ctx context.Context, src source) (*tool.Result, error) {
 }
 
 // readPDF attaches a PDF; of one with too many pages it shows the text.
-func readPDF(ctx context.Context, c *tool.Call, src source, in readInput) (*tool.Result, error) {
+func readPDF(ctx context.Context, c *tool.Call, src openedFile, in readInput) (*tool.Result, error) {
 	doc, err := media.OpenPDF(ctx, src.file, src.info.Size())
 	if err != nil {
 		return nil, tool.Fail("bad-pdf", "Cannot read %s: %w", src.path, err)
@@ -106,7 +106,7 @@ func readPDF(ctx context.Context, c *tool.Call, src source, in readInput) (*tool
 	}, nil
 }
 
-func readUpTo(ctx context.Context, src source, most int64) ([]byte, error) {
+func readUpTo(ctx context.Context, src openedFile, most int64) ([]byte, error) {
 	if src.info.Size() > most {
 		return nil, tool.Fail("too-large", "Cannot read %s: it is %d bytes, and %d are the most.", src.path, src.info.Size(), most)
 	}
@@ -117,7 +117,7 @@ func readUpTo(ctx context.Context, src source, most int64) ([]byte, error) {
 	return data, nil
 }
 
-func attached(src source, output, kind string, data []byte) *tool.Result {
+func attached(src openedFile, output, kind string, data []byte) *tool.Result {
 	return &tool.Result{
 		Title: src.path.Title(), Output: output,
 		Metadata: map[string]any{"preview": output, "truncated": false},

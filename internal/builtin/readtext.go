@@ -20,7 +20,7 @@ import (
 
 // text shows the requested lines, and records what the session has seen. It holds no more than it
 // shows, except for a file small enough to be read completely.
-func (r readTool) text(ctx context.Context, c *tool.Call, src source, in readInput) (*tool.Result, error) {
+func (r readTool) text(ctx context.Context, c *tool.Call, src openedFile, in readInput) (*tool.Result, error) {
 	sight := files.ReadMark{When: time.Now(), Hash: files.StampOf(src.info)}
 	raw := untilDone(ctx, src.file)
 	sample, whole := src.head, false
@@ -65,7 +65,7 @@ func (r readTool) text(ctx context.Context, c *tool.Call, src source, in readInp
 }
 
 // readAll reads a file up to readWhole bytes, in one allocation if its size is right.
-func readAll(raw io.Reader, src source) ([]byte, error) {
+func readAll(raw io.Reader, src openedFile) ([]byte, error) {
 	if src.all {
 		return src.head, nil
 	}
@@ -88,7 +88,7 @@ func (s shape) byLines() bool {
 }
 
 // textPage returns a page of a text as a result.
-func textPage(src source, raw io.Reader, s shape, offset int, most textLimit) (*tool.Result, error) {
+func textPage(src openedFile, raw io.Reader, s shape, offset int, most textLimit) (*tool.Result, error) {
 	if !s.byLines() {
 		raw = charset.NewReader(raw, s.enc)
 	}

@@ -266,7 +266,7 @@ func (f *accessFinder) edits(ctx context.Context) error {
 // meant returns the full names of the files that an access is about.
 func (f *accessFinder) meant(a Access) ([]string, bool) {
 	if a.Operand == "" {
-		return f.names(a.Path, a.Dir)
+		return f.namesOf(a.Path, a.Dir)
 	}
 	words, all := f.wordValues(a.Path)
 	var out []string
@@ -275,15 +275,15 @@ func (f *accessFinder) meant(a Access) ([]string, bool) {
 		if !ok {
 			continue
 		}
-		names, ok := f.names(Word{Raw: rest, Value: rest, Literal: w.Literal, Glob: w.Glob}, a.Dir)
+		names, ok := f.namesOf(Word{Raw: rest, Value: rest, Literal: w.Literal, Glob: w.Glob}, a.Dir)
 		out, all = append(out, names...), all && ok
 	}
 	return out, all
 }
 
-// names returns the full names of the files that a word stands for in a folder. It returns false if
+// namesOf returns the full names of the files that a word stands for in a folder. It returns false if
 // these may not be all.
-func (f *accessFinder) names(w Word, dir Dir) ([]string, bool) {
+func (f *accessFinder) namesOf(w Word, dir Dir) ([]string, bool) {
 	words, all := f.wordValues(w)
 	if rest, ok := BelowTop(w); ok && f.atStart(dir) {
 		here := "." + rest // where there is no repository, or one is made

@@ -182,9 +182,9 @@ func (f *accessFinder) renewed(name string) bool { return f.around[filepath.Dir(
 // is seen from where it lies, except for a name that the shell makes a full one.
 func (f *accessFinder) sources(a Access, w Word, s destination) ([]string, bool) {
 	if _, name, _, ok := variable(w.Raw); a.Soft && (!ok || name != "PWD") {
-		return f.names(w, Dir{Path: s.linkBase(), Known: true})
+		return f.namesOf(w, Dir{Path: s.linkBase(), Known: true})
 	}
-	names, ok := f.names(w, a.Dir)
+	names, ok := f.namesOf(w, a.Dir)
 	return names, ok && !(a.Deep && w.Glob && slices.ContainsFunc(names, f.renewed))
 }
 

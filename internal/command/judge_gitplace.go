@@ -13,7 +13,7 @@ import (
 // what is certain counts.
 func (f *accessFinder) gitUncertainties(u Unit, trial bool) (uncertainties []permission.Uncertainty) {
 	for _, g := range GitPlaces(u) {
-		names, ok := f.names(g.Path, g.Dir)
+		names, ok := f.namesOf(g.Path, g.Dir)
 		if !ok && !g.Serves && !trial {
 			uncertainties = append(uncertainties, permission.Uncertainty{Why: "it is not known where git reads its settings, which name programs that it runs", Flag: g.Flag})
 		}

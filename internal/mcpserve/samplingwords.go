@@ -43,12 +43,12 @@ func (n nonce) toolWords(tools []model.Tool) string {
 		"the results come in the next message, in blocks marked " + resultFence + "-" + string(n) + ". Never write such a block yourself. " +
 		"An answer without a call is your last one.\n")
 	for _, t := range tools {
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\nIts input, as JSON Schema: %s\n", markName(t.Name), strings.TrimSpace(t.Description), oneLine(t.Schema))
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\nIts input, as JSON Schema: %s\n", markName(t.Name), strings.TrimSpace(t.Description), compactJSON(t.Schema))
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-func oneLine(schema json.RawMessage) string {
+func compactJSON(schema json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Compact(&b, schema) != nil {
 		return `{"type":"object"}`

@@ -95,7 +95,7 @@ func (b *job) run() {
 	defer b.jobTable.wg.Done()
 	b.wg.Go(b.pump)
 	b.wg.Go(b.serveRequests)
-	b.notify()
+	b.reportChange()
 	done, eof, gone, abandon, news := b.p.Done(), b.eof, b.gone, b.abandon, b.news
 	var drain, left, last, pause <-chan time.Time
 	for done != nil || eof != nil || left != nil {
@@ -110,7 +110,7 @@ func (b *job) run() {
 			// The command has ended, although the job may go on.
 			b.updateInfo(func(i *JobInfo) { i.Exited = true })
 			_ = b.record()
-			b.notify()
+			b.reportChange()
 		case <-left:
 			left = b.survivors()
 		case <-gone: // the pipes follow, or are held by what we cannot end
@@ -123,18 +123,18 @@ func (b *job) run() {
 			b.closeOut()
 		case <-news:
 			news, pause = nil, time.After(noticeTime)
-			b.notify()
+			b.reportChange()
 		case <-pause:
 			news = b.news
 		}
 	}
 	b.finishJob()
 	b.wg.Wait()
-	b.notify()
+	b.reportChange()
 }
 
-// notify reports the job's state.
-func (b *job) notify() { b.opt.OnChange(b.snapshot()) }
+// reportChange reports the job's state.
+func (b *job) reportChange() { b.opt.OnChange(b.snapshot()) }
 
 func (b *job) snapshot() JobInfo {
 	b.mu.Lock()

@@ -40,7 +40,7 @@ func (w *Host) changeOps() map[string]operation {
 		"fs.unlink": op(func(ctx context.Context, by *work, a pathArg) (any, error) { return nil, w.unlink(ctx, by, a) }),
 		"fs.remove": op(func(ctx context.Context, by *work, a pathArg) (any, error) { return nil, w.remove(ctx, by, a) }),
 		"fs.rename": op(func(ctx context.Context, by *work, a pathArg) (any, error) { return nil, w.rename(ctx, by, a) }),
-		"fs.link":   op(func(ctx context.Context, by *work, a pathArg) (any, error) { return nil, w.link(ctx, by, a) }),
+		"fs.link":   op(func(ctx context.Context, by *work, a pathArg) (any, error) { return nil, w.makeLink(ctx, by, a) }),
 		"fs.symlink": op(func(ctx context.Context, by *work, a pathArg) (any, error) {
 			return nil, w.symlink(ctx, by, a)
 		}),

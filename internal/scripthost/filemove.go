@@ -266,9 +266,9 @@ func (w *Host) place(ctx context.Context, by *work, at entryPath, make func(d di
 	return nil
 }
 
-// link gives a file a further name. Who may not read or change it under the
+// makeLink gives a file a further name. Who may not read or change it under the
 // one may not do so under the other.
-func (w *Host) link(ctx context.Context, by *work, a pathArg) error {
+func (w *Host) makeLink(ctx context.Context, by *work, a pathArg) error {
 	from, err := w.findItself(ctx, by, a.From)
 	if err != nil {
 		return err
