@@ -97,7 +97,7 @@ func read(files *files.Workspace, languages *lspclient.Set) tool.Tool {
 	})
 }
 
-// A source is an open file.
+// An openedFile is a file that is being read.
 type openedFile struct {
 	path files.Path
 	file *os.File
