@@ -30,6 +30,7 @@ type Options struct {
 
 // A Server configures a language server.
 type Server struct {
+	// Name is what messages call it; that of a known server changes that one.
 	Name string
 	// Command is the program and its arguments. A program without a path separator is looked for
 	// on the PATH.
@@ -41,7 +42,7 @@ type Server struct {
 	Environment map[string]string
 	// Initialization is sent to it when it starts, and answers its requests for its configuration.
 	Initialization json.RawMessage
-	Disabled       bool
+	Disabled       bool // do not start it
 	Wall           bool // run it in the sandbox, or not at all
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/helve-dev/helve/internal/charset"
 	"github.com/helve-dev/helve/internal/disk"
+	"github.com/helve-dev/helve/lsp"
 )
 
 // The limits of what is sent to servers.
@@ -34,9 +35,10 @@ type doc struct {
 	lines   lines
 	stamp   stamp
 	used    uint64
-	sentSeq uint64 // how many publications there had been when this text was sent
-	calm    bool   // what the server had to say about the text before had come
-	barrier uint64 // how many publications there were when the server had read the text; 0 before
+	sentSeq uint64           // how many publications there had been when this text was sent
+	told    []lsp.Diagnostic // what the server had found when this text was sent
+	calm    bool             // what the server had to say about the text before had come
+	barrier uint64           // how many publications there were when the server had read the text; 0 before
 }
 
 // A stamp identifies the state of a file on disk.
@@ -170,6 +172,9 @@ func (l *link) send(d *doc, text string, at stamp) error {
 	}
 	l.mu.Lock()
 	d.calm = l.settledLocked(d) && l.seq > l.lastSent
+	if f := l.found[d.path]; f != nil {
+		d.told = f.list
+	}
 	d.version++
 	l.lastSent = l.seq
 	d.text, d.lines, d.stamp, d.sentSeq, d.barrier = text, newLines(text), at, l.seq, 0

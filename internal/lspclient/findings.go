@@ -171,7 +171,8 @@ const quiet = 150 * time.Millisecond
 // about the text before: only if nothing was under way then, or once the
 // server has answered a question that was sent after the change, is what comes
 // next about the new text. If nothing comes next, waitPushed takes what came
-// before the answer: a server may publish before it answers.
+// before the answer, for a server may publish before it answers, unless it is
+// the same as was said about the text before.
 func (l *link) settledLocked(d *doc) bool {
 	settled, _ := l.settles(d)
 	return settled
@@ -247,6 +248,7 @@ func (l *link) waitDiagnostics(ctx context.Context, d *doc) error {
 // that it can be asked.
 func (l *link) waitPushed(ctx context.Context, d *doc) error {
 	var hush <-chan time.Time
+	again := false // it was asked once more
 	for {
 		if l.supports("textDocument/diagnostic") {
 			return l.pull(ctx, d)
@@ -275,15 +277,19 @@ func (l *link) waitPushed(ctx context.Context, d *doc) error {
 			l.mu.Lock()
 			f, answered := l.found[d.path], d.barrier > 0
 			published := f != nil && f.seq > d.sentSeq
+			recent := published && time.Since(f.at) < quiet
+			differs := published && !slices.EqualFunc(f.list, d.told, func(a, b lsp.Diagnostic) bool { return keyOf(a) == keyOf(b) })
 			clean := f != nil && len(f.list) == 0
 			l.mu.Unlock()
 			switch {
-			case !answered:
-				hush = nil // ask again
-			case published:
+			case !answered && !again:
+				again, hush = true, nil
+			case answered && recent:
+				hush = time.After(quiet)
+			case answered && differs:
 				return nil
-			case clean:
-				return errSilent
+			case answered && (published || clean):
+				return errSilent // what it says may be about the text before
 			default:
 				hush = make(chan time.Time) // it is at work
 			}

@@ -137,6 +137,22 @@ func TestPublishedBeforeTheAnswer(t *testing.T) {
 	}
 }
 
+// What such a server repeats about the text before, slowly, is not told of the
+// new one.
+func TestRepeatedAfterTheAnswer(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil, "--no-version", "--stale", "800", "--delay", "textDocument/documentSymbol=900")
+	a := b.write("a.foo", "fine\n")
+	b.errors(nil, "a.foo")
+	before := b.Before(t.Context())
+	b.Changed(FileChange{b.write("b.foo", "x\n"), Created})
+	b.write("a.foo", "ERROR one\n")
+	r := b.Check(t.Context(), Question{Files: []string{a}, Before: before})
+	if len(r.Pending) != 1 && (len(r.Files) != 1 || len(r.Files[0].Diagnostics) != 1) {
+		t.Errorf("%+v", r)
+	}
+}
+
 // What was there before a change is told apart from what was not, wherever it
 // stands by now.
 func TestOldIsMarked(t *testing.T) {
