@@ -120,10 +120,6 @@ func (r *Runtime) openCustom() error {
 	if r.opt.Scripts == nil {
 		return errors.New("there are tools or plugins of users, and no engine to load them: import github.com/helve-dev/helve/scripts and set Options.Scripts to scripts.Engine()")
 	}
-	opt.Folders = slices.Clone(opt.Folders)
-	for i := range opt.Folders {
-		opt.Folders[i].Path = r.absolute(opt.Folders[i].Path)
-	}
 	r.custom = r.opt.Scripts(opt, services)
 	r.sources = append(r.sources, &sourceState{source: r.custom})
 	r.hooks = append(r.hooks, r.pluginHook())

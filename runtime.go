@@ -141,7 +141,8 @@ func workingFolder(name string) (string, error) {
 	return dir, nil
 }
 
-// resolveOptions decides where long outputs are kept, and lets every agent read them there.
+// resolveOptions decides where long outputs are kept, lets every agent read them there, and makes
+// the paths of users' files absolute.
 func (r *Runtime) resolveOptions() error {
 	if r.opt.DataDir == "" {
 		r.outputs = filepath.Join(os.TempDir(), "helve-output-"+strings.ToLower(rand.Text()))
@@ -158,6 +159,14 @@ func (r *Runtime) resolveOptions() error {
 			r.opt.Flags = map[string]bool{}
 		}
 		r.opt.Flags["plan"] = true
+	}
+	users := &r.opt.Plugins
+	users.Folders, users.Entries = slices.Clone(users.Folders), slices.Clone(users.Entries)
+	for i := range users.Folders {
+		users.Folders[i].Path = r.absolute(users.Folders[i].Path)
+	}
+	for i := range users.Entries {
+		users.Entries[i].Base = r.absolute(users.Entries[i].Base)
 	}
 	r.agents = slices.Clone(r.opt.Agents)
 	if r.opt.Agents == nil {
