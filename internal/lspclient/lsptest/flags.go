@@ -75,7 +75,7 @@ func parseFlags(args []string) (options, error) {
 		o.config = strings.Split(s, ",")
 		return nil
 	})
-	f.Func("stale", "MS after a change publish what was true before it, and only MS later what is", func(s string) (err error) {
+	f.Func("stale", "MS after a change publish what was true before it, and only three times MS later what is", func(s string) (err error) {
 		o.stale, err = milliseconds(s)
 		return err
 	})

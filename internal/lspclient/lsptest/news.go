@@ -127,7 +127,7 @@ func (s *server) applyChange(raw json.RawMessage) {
 	}
 	s.later(s.o.stale, "", func() {
 		s.publishOne(uri, before, true)
-		s.later(s.o.stale, "", func() { s.publish(uri) })
+		s.later(3*s.o.stale, "", func() { s.publish(uri) })
 	})
 }
 
